@@ -1,0 +1,57 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
+//
+//   TarnCLI → TarnInspect → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB
+
+/// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
+let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
+
+let package = Package(
+    name: "tarn",
+    products: [
+        .library(name: "Tarn", targets: ["Tarn"]),
+        .library(name: "TarnInspect", targets: ["TarnInspect"]),
+        .executable(name: "tarn", targets: ["TarnCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        // The C libraries: Debian's, reached through the smallest possible shims.
+        .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
+        .target(
+            name: "CSimdJSON",
+            cxxSettings: [.unsafeFlags(["-O3"], .when(configuration: .release))],
+            linkerSettings: [.linkedLibrary("simdjson")]),
+
+        .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lifetimes),
+        .target(name: "TarnStore", dependencies: ["LMDB", "CCrypto"], swiftSettings: lifetimes),
+        .target(name: "TarnImport", dependencies: ["TarnStore", "CSimdJSON"], swiftSettings: lifetimes),
+        .target(name: "TarnHTTP", dependencies: ["CCurl"]),
+        .target(
+            name: "Tarn",
+            dependencies: ["TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams")]),
+        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB"]),
+        .executableTarget(
+            name: "TarnCLI",
+            dependencies: ["Tarn", "TarnInspect", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
+
+        // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.
+        .executableTarget(name: "FixtureServer"),
+
+        .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
+        .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore"]),
+        .testTarget(name: "TarnImportTests", dependencies: ["TarnImport"]),
+        .testTarget(name: "TarnHTTPTests", dependencies: ["TarnHTTP", "FixtureServer"]),
+        .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer"]),
+        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore"]),
+        .testTarget(name: "TarnCLITests", dependencies: ["TarnCLI", "FixtureServer"]),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,4 @@
+// OpenSSL's libcrypto: digests only.
+#pragma once
+#include <openssl/evp.h>
+#include <openssl/sha.h>

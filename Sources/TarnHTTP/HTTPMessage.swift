@@ -1,0 +1,68 @@
+// Requests and responses as values: no connection, no I/O.
+
+/// Header fields in the order in which they came, names compared without case (RFC 9110 §5.1).
+public struct HTTPHeaders: Sendable, Hashable {
+    public struct Field: Sendable, Hashable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public var fields: [Field]
+
+    public init(_ fields: [Field] = []) {
+        self.fields = fields
+    }
+
+    /// The first value of a field, or nil. Setting replaces all of that name; setting nil removes them.
+    public subscript(name: String) -> String? {
+        get { fields.first { HTTPHeaders.same($0.name, name) }?.value }
+        set {
+            fields.removeAll { HTTPHeaders.same($0.name, name) }
+            if let newValue { fields.append(Field(name, newValue)) }
+        }
+    }
+
+    /// Every value of a field, in order.
+    public func all(_ name: String) -> [String] {
+        fields.filter { HTTPHeaders.same($0.name, name) }.map(\.value)
+    }
+
+    /// ASCII case-insensitive equality, as for tokens (RFC 9110 §5.1).
+    static func same(_ a: String, _ b: String) -> Bool {
+        a.utf8.count == b.utf8.count
+            && zip(a.utf8, b.utf8).allSatisfy { x, y in
+                x == y || ((x ^ y) == 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(x | 0x20))
+            }
+    }
+}
+
+public struct HTTPRequest: Sendable, Hashable {
+    public var method: String
+    /// Absolute, `http` or `https`, already percent-encoded.
+    public var url: String
+    public var headers: HTTPHeaders
+
+    public init(method: String = "GET", url: String, headers: HTTPHeaders = HTTPHeaders()) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+    }
+}
+
+public struct HTTPResponse: Sendable, Hashable {
+    public var status: Int
+    public var headers: HTTPHeaders
+    /// The complete body, content codings removed.
+    public var body: [UInt8]
+
+    public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}

@@ -1,0 +1,52 @@
+// What carries a request to a server and its response back.
+
+/// Carries one request to its response. Implementations are `CurlTransport` (libcurl), `FixtureTransport` (recorded
+/// responses from files), or the user's own.
+public protocol Transport: Sendable {
+    /// Sends the request and returns the complete response, whatever its status.
+    ///
+    /// - Throws: `TransportError` if there is no complete response: a body that was cut short is never success.
+    ///   Cancelling the task ends the transfer and throws `.cancelled`.
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
+}
+
+/// Why there is no response.
+public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+    public enum Kind: String, Sendable, Hashable {
+        /// The URL is not one that can be requested.
+        case url
+        /// The host's name has no address.
+        case resolve
+        /// No connection to the host.
+        case connect
+        case tls
+        case timeout
+        /// The body is larger than the limit.
+        case tooLarge
+        /// The connection ended before the whole body was there (length or chunk mismatch).
+        case cutShort
+        /// The server does not speak HTTP as it should.
+        case `protocol`
+        case cancelled
+        /// A fixture transport has no such response.
+        case noFixture
+    }
+
+    public var kind: Kind
+    public var method: String
+    public var url: String
+    /// What the lower layer said.
+    public var detail: String
+
+    public init(_ kind: Kind, method: String, url: String, detail: String) {
+        self.kind = kind
+        self.method = method
+        self.url = url
+        self.detail = detail
+    }
+
+    public var description: String { "\(method) \(url): \(detail)" }
+
+    /// Whether nothing of the server was reached: the answer to "are we off line?".
+    public var isUnreachable: Bool { kind == .resolve || kind == .connect }
+}

@@ -24,10 +24,7 @@ let package = Package(
         .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
-        .target(
-            name: "CSimdJSON",
-            cxxSettings: [.unsafeFlags(["-O3"], .when(configuration: .release))],
-            linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lifetimes),
         .target(name: "TarnStore", dependencies: ["LMDB", "CCrypto"], swiftSettings: lifetimes),

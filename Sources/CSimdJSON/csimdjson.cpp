@@ -1,0 +1,52 @@
+#include "csimdjson.h"
+
+#include <simdjson.h>
+
+#include <new>
+
+struct tarn_json_parser {
+  simdjson::dom::parser parser;
+  size_t maximum_depth;
+};
+
+extern "C" {
+
+tarn_json_parser *tarn_json_parser_new(size_t maximum_depth) {
+  auto *result = new (std::nothrow) tarn_json_parser();
+  if (result) result->maximum_depth = maximum_depth;
+  return result;
+}
+
+void tarn_json_parser_free(tarn_json_parser *parser) { delete parser; }
+
+size_t tarn_json_padding(void) { return simdjson::SIMDJSON_PADDING; }
+
+tarn_json_document tarn_json_parse(tarn_json_parser *p, const uint8_t *bytes, size_t count) {
+  tarn_json_document result = {nullptr, nullptr, 0, 0, -1};
+  simdjson::error_code error = simdjson::SUCCESS;
+  if (p->parser.capacity() < count || p->parser.max_depth() != p->maximum_depth) {
+    size_t capacity = count < 65536 ? 65536 : count;
+    error = p->parser.allocate(capacity, p->maximum_depth);
+  }
+  if (!error) error = p->parser.parse(bytes, count, false).error();
+  if (error) {
+    result.error = (int32_t)error;
+    // The parser stops near the structural index that it looked at last.
+    auto &implementation = p->parser.implementation;
+    if (implementation && implementation->structural_indexes && implementation->n_structural_indexes > 0 &&
+        implementation->next_structural_index > 0 &&
+        implementation->next_structural_index <= implementation->n_structural_indexes) {
+      result.error_offset = implementation->structural_indexes[implementation->next_structural_index - 1];
+    }
+    return result;
+  }
+  result.tape = p->parser.doc.tape.get();
+  result.strings = p->parser.doc.string_buf.get();
+  // The root word's payload is the index one past the closing root word.
+  result.tape_count = (size_t)(result.tape[0] & 0x00FFFFFFFFFFFFFFull);
+  return result;
+}
+
+const char *tarn_json_error_message(int32_t error) { return simdjson::error_message((simdjson::error_code)error); }
+
+}  // extern "C"

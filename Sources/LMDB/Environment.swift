@@ -1,0 +1,147 @@
+// One LMDB file, opened once in this process: its map, its tables, its readers.
+
+import CLMDB
+import Glibc
+import Synchronization
+
+/// One LMDB environment: a directory with `data.mdb` and `lock.mdb`.
+///
+/// There is one `Environment` per file in a process, whatever path leads to it: opening the file again returns the same
+/// object (liblmdb loses its locks if a file is opened twice; lmdb.h, "Caveats"). It is closed when the last reference
+/// goes. Any number of threads may use it; see ``read(_:)`` and ``write(_:)``.
+public final class Environment: Sendable {
+    /// How much a returned `write` promises.
+    public enum Durability: String, Sendable, Hashable, CaseIterable {
+        /// A committed transaction survives the loss of power.
+        case full
+        /// The file stays whole, but the last transactions may be lost with the power (`MDB_NOMETASYNC`).
+        case relaxed
+        /// For files that can be thrown away: a loss of power may damage the file (`MDB_NOSYNC`).
+        case volatile
+    }
+
+    public struct Options: Sendable, Hashable {
+        public var durability: Durability
+        public var isReadOnly: Bool
+        /// Whether a missing directory and file are created.
+        public var creates: Bool
+        /// Bytes of address space to reserve. Halved until the system grants it, down to `minimumMapSize`.
+        public var mapSize: Int
+        public var minimumMapSize: Int
+        public var maximumTables: Int
+        public var maximumReaders: Int
+
+        public init(
+            durability: Durability = .full, isReadOnly: Bool = false, creates: Bool = true, mapSize: Int = 1 << 40,
+            minimumMapSize: Int = 1 << 30, maximumTables: Int = 300, maximumReaders: Int = 1024
+        ) {
+            self.durability = durability
+            self.isReadOnly = isReadOnly
+            self.creates = creates
+            self.mapSize = mapSize
+            self.minimumMapSize = min(minimumMapSize, mapSize)
+            self.maximumTables = maximumTables
+            self.maximumReaders = maximumReaders
+        }
+    }
+
+    /// The directory, as it was given to the first `open`.
+    public let path: String
+    public let options: Options
+    let file: FileIdentity
+    /// liblmdb's environment is safe to use from any thread; it is closed in `deinit` only, when no transaction is left.
+    nonisolated(unsafe) let env: OpaquePointer
+    let readers = ReaderPool()
+    /// Marks the threads that are inside a transaction of this environment.
+    let threadDepth: ThreadDepth
+    private let forks: Int
+    /// Held for as long as a transaction that opens tables lasts.
+    let tableLock = Lock()
+
+    private init(path: String, options: Options, file: FileIdentity, env: OpaquePointer, threadDepth: ThreadDepth) {
+        self.path = path
+        self.options = options
+        self.file = file
+        self.env = env
+        self.threadDepth = threadDepth
+        self.forks = ForkCounter.current
+    }
+
+    deinit {
+        // A forked child neither uses nor cleans up what it inherited: closing would drop the parent's reader slots.
+        guard forks == ForkCounter.current else { return }
+        readers.close()
+        threadDepth.delete()
+        OpenEnvironments.close(file) { mdb_env_close(env) }
+    }
+
+    /// Opens the environment in a directory, or returns it if it is already open in this process.
+    ///
+    /// The file's size, meta pages and roots are checked first. Damage further inside cannot be found here: reading a
+    /// damaged inner page through liblmdb may end the process.
+    ///
+    /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAnEnvironment`, `.truncated`, `.corrupted`,
+    ///   `.permission`, `.optionsConflict`.
+    public static func open(at path: String, options: Options = Options()) throws(LMDBError) -> Environment {
+        ForkCounter.start()
+        return try OpenEnvironments.open(path: path, options: options) { () throws(LMDBError) -> Environment in
+            try create(path: path, options: options)
+        }
+    }
+
+    private static func create(path: String, options: Options) throws(LMDBError) -> Environment {
+        let dataPath = path + "/data.mdb"
+        if access(dataPath, F_OK) == 0 {
+            try DataFile.check(path: dataPath)
+        } else if options.creates && !options.isReadOnly {
+            if mkdir(path, 0o755) != 0 && errno != EEXIST { throw LMDBError(code: errno, operation: "open", path: path) }
+        } else {
+            throw LMDBError(errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open", path: dataPath)
+        }
+        var mapSize = options.mapSize
+        while true {
+            let (code, env) = openOnce(path: path, options: options, mapSize: mapSize)
+            if let env {
+                // Not close-on-exec by itself (ITS#8579): a service's children must not hold the file.
+                var descriptor: Int32 = -1
+                if mdb_env_get_fd(env, &descriptor) == 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+                guard let file = FileIdentity(path: dataPath), let threadDepth = ThreadDepth() else {
+                    mdb_env_close(env)
+                    throw LMDBError(.other, operation: "open", path: path)
+                }
+                return Environment(path: path, options: options, file: file, env: env, threadDepth: threadDepth)
+            }
+            guard code == ENOMEM, mapSize / 2 >= options.minimumMapSize else {
+                throw LMDBError(code: code, operation: "open", path: path)
+            }
+            mapSize /= 2
+        }
+    }
+
+    private static func openOnce(path: String, options: Options, mapSize: Int) -> (Int32, OpaquePointer?) {
+        var created: OpaquePointer?
+        var code = mdb_env_create(&created)
+        guard code == 0, let env = created else { return (code, nil) }
+        // Read transactions belong to no thread, so that they can be pooled and renewed.
+        var flags = UInt32(MDB_NOTLS)
+        if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
+        switch options.durability {
+        case .full: break
+        case .relaxed: flags |= UInt32(MDB_NOMETASYNC)
+        case .volatile: flags |= UInt32(MDB_NOSYNC)
+        }
+        code = mdb_env_set_mapsize(env, mapSize)
+        if code == 0 { code = mdb_env_set_maxdbs(env, UInt32(options.maximumTables)) }
+        if code == 0 { code = mdb_env_set_maxreaders(env, UInt32(options.maximumReaders)) }
+        if code == 0 { code = mdb_env_open(env, path, flags, 0o644) }
+        if code == 0 { return (0, env) }
+        mdb_env_close(env)
+        return (code, nil)
+    }
+
+    /// Throws in a child process that inherited this object through `fork` (lmdb.h: "Use an MDB_env* in the process which
+    /// opened it, not after fork()").
+    func checkProcess(_ operation: StaticString) throws(LMDBError) {
+        if forks != ForkCounter.current { throw LMDBError(.forked, operation: "\(operation)", path: path) }
+    }
+}

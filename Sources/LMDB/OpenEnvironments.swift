@@ -1,0 +1,77 @@
+// The registry of open files, by device and inode: the only global state, since the file's locks are global as well.
+
+import Glibc
+import Synchronization
+
+/// A file, whatever its name.
+struct FileIdentity: Hashable, Sendable {
+    var device: UInt64
+    var inode: UInt64
+
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+}
+
+enum OpenEnvironments {
+    private struct Entry {
+        weak var environment: Environment?
+    }
+
+    private static let entries = Mutex<[FileIdentity: Entry]>([:])
+
+    /// Returns the environment that is open for the file, or makes it. Opening and closing exclude each other: between the
+    /// last release and the end of `deinit` the entry stays, and a new open waits for it.
+    static func open(
+        path: String, options: Environment.Options, create: () throws(LMDBError) -> Environment
+    ) throws(LMDBError) -> Environment {
+        while true {
+            let result: Result<Environment, LMDBError>? = entries.withLock { entries in
+                if let file = FileIdentity(path: path + "/data.mdb"), let entry = entries[file] {
+                    guard let environment = entry.environment else { return nil }
+                    return environment.options.isCompatible(with: options)
+                        ? .success(environment)
+                        : .failure(LMDBError(.optionsConflict, operation: "open", path: path))
+                }
+                do throws(LMDBError) {
+                    let environment = try create()
+                    entries[environment.file] = Entry(environment: environment)
+                    return .success(environment)
+                } catch {
+                    return .failure(error)
+                }
+            }
+            if let result { return try result.get() }
+            usleep(1000)
+        }
+    }
+
+    static func close(_ file: FileIdentity, _ body: () -> Void) {
+        entries.withLock { entries in
+            body()
+            entries[file] = nil
+        }
+    }
+}
+
+extension Environment.Options {
+    /// Whether a second open may share the first one's environment. Limits are those of the first.
+    func isCompatible(with other: Environment.Options) -> Bool {
+        durability == other.durability && isReadOnly == other.isReadOnly
+    }
+}
+
+/// Counts the forks that led to this process, so that an inherited environment is recognised without a system call.
+enum ForkCounter {
+    private static let count = Atomic<Int>(0)
+    private static let handler: Void = {
+        _ = pthread_atfork(nil, nil, { ForkCounter.count.add(1, ordering: .relaxed) })
+    }()
+
+    static func start() { _ = handler }
+
+    static var current: Int { count.load(ordering: .relaxed) }
+}

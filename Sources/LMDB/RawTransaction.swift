@@ -1,0 +1,108 @@
+// The unsafe layer that the store's hot paths use: pointers into the map, valid until the next change or the end of the
+// transaction. For this package only; everyone else uses spans.
+
+import CLMDB
+
+package typealias Bytes = UnsafeRawBufferPointer
+
+/// A transaction of liblmdb. Whoever holds one must not use it after its closure has returned.
+package struct RawTransaction {
+    package let pointer: OpaquePointer
+
+    @usableFromInline
+    init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+    package var id: Int { mdb_txn_id(pointer) }
+
+    package func get(_ table: Table, _ key: Bytes) throws(LMDBError) -> Bytes? {
+        var k = MDB_val(key), v = MDB_val()
+        let code = mdb_get(pointer, table.handle, &k, &v)
+        if code == 0 { return Bytes(v) }
+        guard code == MDB_NOTFOUND else { throw LMDBError(code: code, operation: "get") }
+        return nil
+    }
+
+    package func put(_ table: Table, _ key: Bytes, _ value: Bytes, append: Bool = false) throws(LMDBError) {
+        var k = MDB_val(key), v = MDB_val(value)
+        try check(mdb_put(pointer, table.handle, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
+    }
+
+    /// Reserves room for a value; the caller fills all of it before the next change.
+    package func reserve(
+        _ table: Table, _ key: Bytes, count: Int, append: Bool = false
+    ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
+        var k = MDB_val(key), v = MDB_val(mv_size: count, mv_data: nil)
+        try check(
+            mdb_put(pointer, table.handle, &k, &v, UInt32(MDB_RESERVE) | (append ? UInt32(MDB_APPEND) : 0)), "put")
+        return UnsafeMutableRawBufferPointer(start: v.mv_data, count: v.mv_size)
+    }
+
+    package func delete(_ table: Table, _ key: Bytes) throws(LMDBError) -> Bool {
+        var k = MDB_val(key)
+        let code = mdb_del(pointer, table.handle, &k, nil)
+        if code == MDB_NOTFOUND { return false }
+        try check(code, "delete")
+        return true
+    }
+
+    package func cursor(_ table: Table) throws(LMDBError) -> RawCursor {
+        var cursor: OpaquePointer?
+        try check(mdb_cursor_open(pointer, table.handle, &cursor), "cursor")
+        guard let cursor else { throw LMDBError(.other, operation: "cursor") }
+        return RawCursor(pointer: cursor)
+    }
+
+    package func statistics(_ table: Table) throws(LMDBError) -> TableStatistics {
+        var s = MDB_stat()
+        try check(mdb_stat(pointer, table.handle, &s), "statistics")
+        return TableStatistics(
+            pageSize: Int(s.ms_psize), depth: Int(s.ms_depth), branchPages: s.ms_branch_pages, leafPages: s.ms_leaf_pages,
+            overflowPages: s.ms_overflow_pages, entries: s.ms_entries)
+    }
+}
+
+/// A cursor of liblmdb. Whoever opened it closes it before the transaction ends.
+package struct RawCursor {
+    let pointer: OpaquePointer
+
+    package typealias Entry = (key: Bytes, value: Bytes)
+
+    package func close() { mdb_cursor_close(pointer) }
+
+    package func first() throws(LMDBError) -> Entry? { try move(MDB_FIRST) }
+    package func last() throws(LMDBError) -> Entry? { try move(MDB_LAST) }
+    package func next() throws(LMDBError) -> Entry? { try move(MDB_NEXT) }
+    package func previous() throws(LMDBError) -> Entry? { try move(MDB_PREV) }
+
+    /// The first entry whose key is not less.
+    package func seek(_ key: Bytes) throws(LMDBError) -> Entry? { try move(MDB_SET_RANGE, key) }
+
+    /// The entry with this key.
+    package func find(_ key: Bytes) throws(LMDBError) -> Entry? { try move(MDB_SET_KEY, key) }
+
+    package func put(_ key: Bytes, _ value: Bytes, append: Bool = false) throws(LMDBError) {
+        var k = MDB_val(key), v = MDB_val(value)
+        try check(mdb_cursor_put(pointer, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
+    }
+
+    private func move(_ operation: MDB_cursor_op, _ key: Bytes = Bytes(start: nil, count: 0)) throws(LMDBError) -> Entry? {
+        var k = MDB_val(key), v = MDB_val()
+        let code = mdb_cursor_get(pointer, &k, &v, operation)
+        if code == 0 { return (Bytes(k), Bytes(v)) }
+        // A key of no bytes, or one beyond the limit, is not in any table.
+        guard code == MDB_NOTFOUND else { throw LMDBError(code: code, operation: "cursor") }
+        return nil
+    }
+}
+
+extension MDB_val {
+    @inline(__always)
+    init(_ bytes: Bytes) {
+        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+}
+
+extension Bytes {
+    @inline(__always)
+    init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
+}

@@ -1,0 +1,135 @@
+// Primary keys: as values, and as the bytes that rows are stored under.
+
+import Foundation
+package import LMDB
+
+/// One component of a primary key.
+public enum KeyComponent: Sendable, Hashable, CustomStringConvertible {
+    case int(Int64)
+    /// Compared by its UTF-8 bytes, never by canonical equivalence.
+    case string(String)
+    case uuid(UUID)
+
+    public static func == (a: KeyComponent, b: KeyComponent) -> Bool {
+        switch (a, b) {
+        case (.int(let x), .int(let y)): x == y
+        case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
+        case (.uuid(let x), .uuid(let y)): x == y
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .int(let x): hasher.combine(x)
+        case .string(let x): for byte in x.utf8 { hasher.combine(byte) }
+        case .uuid(let x): hasher.combine(x)
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .int(let x): "\(x)"
+        case .string(let x): x
+        case .uuid(let x): x.uuidString.lowercased()
+        }
+    }
+}
+
+/// A primary key: one component, or several for a composite key.
+public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
+    public var components: [KeyComponent]
+
+    public init(_ components: [KeyComponent]) {
+        self.components = components
+    }
+
+    public init(_ value: Int64) { components = [.int(value)] }
+    public init(_ value: String) { components = [.string(value)] }
+    public init(_ value: UUID) { components = [.uuid(value)] }
+
+    /// `17`, `main`, or `[acme, 17]`.
+    public var description: String {
+        components.count == 1
+            ? components[0].description : "[" + components.map(\.description).joined(separator: ", ") + "]"
+    }
+
+    /// The bytes that the record is stored under.
+    package var storageKey: [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        for component in components { writer.appendTuple(component) }
+        writer.finishStorageKey(from: 0)
+        return Array(writer.bytes)
+    }
+
+    /// Decodes a storage key. Nil if it is not one, or if it is the digest of a longer key, which stands in the row.
+    package init?(storageKey: Bytes) {
+        guard !StorageKey.isDigest(storageKey) else { return nil }
+        var reader = TupleReader(storageKey), components: [KeyComponent] = []
+        while !reader.isAtEnd {
+            switch reader.next() {
+            case .int(let x): components.append(.int(x))
+            case .string(let x): components.append(.string(x))
+            case .uuid(let x): components.append(.uuid(UUID(bytes: x)))
+            default: return nil
+            }
+        }
+        guard !components.isEmpty else { return nil }
+        self.components = components
+    }
+}
+
+/// The form of storage keys.
+///
+/// An LMDB key has at most 511 bytes, and an index key holds two storage keys. So a primary key whose encoding is longer than
+/// 207 bytes becomes its first 207 bytes, FF, and the SHA-256 of the whole encoding: 240 bytes. The whole key stands in the
+/// row, and is compared.
+///
+/// A storage key delimits itself: the encoding of a primary key ends within 207 bytes, or byte 207 is followed by FF and a
+/// digest. So an entry of an index can be split without looking at a row.
+package enum StorageKey {
+    package static let longest = 207
+    package static let digestLength = 240
+
+    /// The length of the storage key at the beginning of these bytes, for a key of that many components; nil if there is
+    /// none.
+    package static func length(in bytes: Bytes, components: Int) -> Int? {
+        var reader = TupleReader(bytes.count > longest ? bytes.slice(0..<longest) : bytes)
+        let mayBeDigest = bytes.count >= digestLength && bytes[longest] == 0xFF
+        for _ in 0..<components where !reader.skip() { return mayBeDigest ? digestLength : nil }
+        // No element begins with FF, so a 00 just before it was the first half of an escaped NUL that was cut.
+        return mayBeDigest && reader.offset == longest ? digestLength : reader.offset
+    }
+
+    package static func isDigest(_ key: Bytes) -> Bool { key.count == digestLength }
+}
+
+extension ByteWriter {
+    package mutating func appendTuple(_ component: KeyComponent) {
+        switch component {
+        case .int(let value): appendTuple(value)
+        case .string(var value): value.withUTF8 { appendTuple(string: Bytes($0)) }
+        case .uuid(let value): withUnsafeBytes(of: value.uuid) { appendTuple(uuid: $0) }
+        }
+    }
+
+    /// Makes the encoding that begins at an offset and ends here a storage key: shortens it if it is too long.
+    package mutating func finishStorageKey(from start: Int) {
+        guard count - start > StorageKey.longest else { return }
+        let digest = SHA256.digest(bytes(start..<count))
+        truncate(to: start + StorageKey.longest)
+        append(0xFF)
+        append(digest)
+    }
+}
+
+extension UUID {
+    /// The first 16 bytes; fewer leave the rest zero.
+    package init(bytes: some Sequence<UInt8>) {
+        var value: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &value) { target in
+            for (index, byte) in bytes.prefix(16).enumerated() { target[index] = byte }
+        }
+        self.init(uuid: value)
+    }
+}

@@ -1,0 +1,13 @@
+// SHA-256 from OpenSSL's libcrypto.
+
+import CCrypto
+package import LMDB
+
+package enum SHA256 {
+    package static func digest(_ bytes: Bytes) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+            _ = CCrypto.SHA256(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, buffer.baseAddress)
+            count = 32
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// CRC-32C (Castagnoli; RFC 3720 §12.1, appendix B.4), eight bytes a step.
+
+package import LMDB
+
+package struct CRC32C {
+    /// `tables[k][b]`: the checksum of byte `b` followed by `k` zero bytes, flattened.
+    private static let tables: [UInt32] = {
+        var tables = [UInt32](repeating: 0, count: 8 * 256)
+        for byte in 0..<256 {
+            var value = UInt32(byte)
+            for _ in 0..<8 { value = value & 1 == 1 ? value >> 1 ^ 0x82F6_3B78 : value >> 1 }
+            tables[byte] = value
+        }
+        for byte in 0..<256 {
+            for k in 1..<8 {
+                let previous = tables[(k - 1) * 256 + byte]
+                tables[k * 256 + byte] = previous >> 8 ^ tables[Int(previous & 0xFF)]
+            }
+        }
+        return tables
+    }()
+
+    private var state: UInt32 = 0xFFFF_FFFF
+
+    package init() {}
+
+    package var value: UInt32 { state ^ 0xFFFF_FFFF }
+
+    package mutating func update(_ bytes: Bytes) {
+        let result = CRC32C.tables.withUnsafeBufferPointer { t in
+            var crc = state
+            var i = 0
+            while i + 8 <= bytes.count {
+                let word = bytes.load(i, UInt64.self) ^ UInt64(crc)
+                crc =
+                    t[7 * 256 + Int(word & 0xFF)] ^ t[6 * 256 + Int(word >> 8 & 0xFF)]
+                    ^ t[5 * 256 + Int(word >> 16 & 0xFF)] ^ t[4 * 256 + Int(word >> 24 & 0xFF)]
+                    ^ t[3 * 256 + Int(word >> 32 & 0xFF)] ^ t[2 * 256 + Int(word >> 40 & 0xFF)]
+                    ^ t[256 + Int(word >> 48 & 0xFF)] ^ t[Int(word >> 56)]
+                i += 8
+            }
+            while i < bytes.count {
+                crc = crc >> 8 ^ t[Int((crc ^ UInt32(bytes[i])) & 0xFF)]
+                i += 1
+            }
+            return crc
+        }
+        state = result
+    }
+}

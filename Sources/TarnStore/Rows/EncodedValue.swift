@@ -1,0 +1,192 @@
+// A value where it stands: a tag and a payload, read without copying.
+
+import Foundation
+package import LMDB
+
+package struct EncodedValue {
+    package let bytes: Bytes
+
+    /// The bytes are not empty.
+    package init(_ bytes: Bytes) { self.bytes = bytes }
+
+    package var tag: UInt8 { bytes[0] }
+    package var payload: Bytes { bytes.slice(1..<bytes.count) }
+    package var isNull: Bool { tag == ValueTag.null }
+
+    package var int: Int64? {
+        guard tag == ValueTag.int else { return nil }
+        return switch bytes.count {
+        case 2: Int64(Int8(bitPattern: bytes[1]))
+        case 3: Int64(bytes.load(1, Int16.self))
+        case 5: Int64(bytes.load(1, Int32.self))
+        case 9: bytes.load(1, Int64.self)
+        default: nil
+        }
+    }
+
+    package var eightBytes: UInt64? { bytes.count == 9 ? bytes.load(1, UInt64.self) : nil }
+
+    /// The storage key of a to-one reference.
+    package var reference: Bytes? {
+        switch tag {
+        case ValueTag.reference where bytes.count > 1: payload
+        case ValueTag.positionedReference where bytes.count > 5: bytes.slice(5..<bytes.count)
+        default: nil
+        }
+    }
+
+    package var position: UInt32? {
+        tag == ValueTag.positionedReference && bytes.count > 5 ? bytes.load(1, UInt32.self) : nil
+    }
+
+    /// Calls the closure with every storage key of a list of references. False if the list is malformed.
+    @discardableResult
+    package func forEachReference(_ body: (Bytes) throws -> Void) rethrows -> Bool {
+        guard tag == ValueTag.references else { return false }
+        var offset = 1
+        while offset < bytes.count {
+            let end = offset + 1 + Int(bytes[offset])
+            guard end > offset + 1, end <= bytes.count else { return false }
+            try body(bytes.slice(offset + 1..<end))
+            offset = end
+        }
+        return true
+    }
+
+    /// Calls the closure with every element of an array. False if the array is malformed.
+    @discardableResult
+    package func forEachElement(_ body: (EncodedValue) throws -> Void) rethrows -> Bool {
+        guard tag == ValueTag.array else { return false }
+        var offset = 1
+        while offset < bytes.count {
+            guard offset + 4 < bytes.count else { return false }
+            let length = Int(bytes.load(offset, UInt32.self))
+            guard length > 0, length <= bytes.count - offset - 4 else { return false }
+            try body(EncodedValue(bytes.slice(offset + 4..<offset + 4 + length)))
+            offset += 4 + length
+        }
+        return true
+    }
+
+    package var isWellFormed: Bool {
+        switch tag {
+        case ValueTag.null, ValueTag.false, ValueTag.true: bytes.count == 1
+        case ValueTag.int: int != nil
+        case ValueTag.uint, ValueTag.double, ValueTag.date: bytes.count == 9
+        case ValueTag.uuid: bytes.count == 17
+        case ValueTag.string, ValueTag.url, ValueTag.json: String(validating: payload, as: UTF8.self) != nil
+        case ValueTag.array:
+            {
+                var sound = true
+                let complete = forEachElement { sound = sound && $0.tag != ValueTag.array && $0.isWellFormed }
+                return sound && complete
+            }()
+        case ValueTag.reference, ValueTag.positionedReference: reference != nil
+        case ValueTag.references: forEachReference { _ in }
+        default: false
+        }
+    }
+
+    /// A copy, decoded. Nil if it is malformed. A reference whose key is a digest has no decodable key (`digestKey`).
+    package func decoded(digestKey: (Bytes) -> RecordKey? = { _ in nil }) -> Value? {
+        func key(_ bytes: Bytes) -> RecordKey? { RecordKey(storageKey: bytes) ?? digestKey(bytes) }
+        switch tag {
+        case ValueTag.null: return .null
+        case ValueTag.false: return .bool(false)
+        case ValueTag.true: return .bool(true)
+        case ValueTag.int: return int.map(Value.int)
+        case ValueTag.uint: return eightBytes.map(Value.uint)
+        case ValueTag.double: return eightBytes.map { .double(Double(bitPattern: $0)) }
+        case ValueTag.date: return eightBytes.map { .date(Timestamp(microseconds: Int64(bitPattern: $0))) }
+        case ValueTag.uuid: return bytes.count == 17 ? .uuid(UUID(bytes: payload)) : nil
+        case ValueTag.string: return .string(String(decoding: payload, as: UTF8.self))
+        case ValueTag.url: return .url(String(decoding: payload, as: UTF8.self))
+        case ValueTag.json: return .json(String(decoding: payload, as: UTF8.self))
+        case ValueTag.array:
+            var values: [Value] = []
+            guard forEachElement({ if let value = $0.decoded() { values.append(value) } }) else { return nil }
+            return .array(values)
+        case ValueTag.reference, ValueTag.positionedReference:
+            return reference.flatMap(key).map(Value.reference)
+        case ValueTag.references:
+            var keys: [RecordKey] = []
+            guard forEachReference({ if let key = key($0) { keys.append(key) } }) else { return nil }
+            return .references(keys)
+        default: return nil
+        }
+    }
+}
+
+extension ByteWriter {
+    package mutating func appendValueNull() { append(ValueTag.null) }
+
+    package mutating func appendValue(_ value: Bool) { append(value ? ValueTag.true : ValueTag.false) }
+
+    package mutating func appendValue(_ value: Int64) {
+        append(ValueTag.int)
+        if let x = Int8(exactly: value) {
+            append(UInt8(bitPattern: x))
+        } else if let x = Int16(exactly: value) {
+            append(x)
+        } else if let x = Int32(exactly: value) {
+            append(x)
+        } else {
+            append(value)
+        }
+    }
+
+    /// A value that fits a signed integer is stored as one.
+    package mutating func appendValue(_ value: UInt64) {
+        if let signed = Int64(exactly: value) { return appendValue(signed) }
+        append(ValueTag.uint)
+        append(value)
+    }
+
+    package mutating func appendValue(_ value: Double) {
+        append(ValueTag.double)
+        append(value.bitPattern)
+    }
+
+    package mutating func appendValue(_ value: Timestamp) {
+        append(ValueTag.date)
+        append(value.microseconds)
+    }
+
+    package mutating func appendValue(tag: UInt8, _ payload: Bytes) {
+        append(tag)
+        append(payload)
+    }
+
+    package mutating func appendValue(_ value: Value) {
+        switch value {
+        case .null: appendValueNull()
+        case .bool(let x): appendValue(x)
+        case .int(let x): appendValue(x)
+        case .uint(let x): appendValue(x)
+        case .double(let x): appendValue(x)
+        case .date(let x): appendValue(x)
+        case .string(var x): x.withUTF8 { appendValue(tag: ValueTag.string, Bytes($0)) }
+        case .url(var x): x.withUTF8 { appendValue(tag: ValueTag.url, Bytes($0)) }
+        case .json(var x): x.withUTF8 { appendValue(tag: ValueTag.json, Bytes($0)) }
+        case .uuid(let x): withUnsafeBytes(of: x.uuid) { appendValue(tag: ValueTag.uuid, $0) }
+        case .array(let values):
+            append(ValueTag.array)
+            for value in values {
+                let start = count
+                append(UInt32(0))
+                appendValue(value)
+                store(UInt32(count - start - 4), at: start)
+            }
+        case .reference(let key): key.storageKey.withUnsafeBytes { appendValue(tag: ValueTag.reference, $0) }
+        case .references(let keys):
+            append(ValueTag.references)
+            for key in keys { key.storageKey.withUnsafeBytes { appendReferenceElement($0) } }
+        }
+    }
+
+    /// One element of a list of references; the list's tag stands before the first.
+    package mutating func appendReferenceElement(_ key: Bytes) {
+        append(UInt8(key.count))
+        append(key)
+    }
+}

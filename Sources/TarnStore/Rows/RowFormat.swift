@@ -1,0 +1,172 @@
+// Rows: a header, a directory of fields, the values. All integers are little-endian.
+//
+//   header (20 bytes)
+//      0  u8   format: 1
+//      1  u8   flags: 1 = partial, 2 = wide directory
+//      2  u8   compression: 0 = none (others are reserved)
+//      3  u8   reserved: 0
+//      4  u16  dictionary id: 0 without compression
+//      6  u16  concrete entity id
+//      8  u32  CRC-32C over: u32 table id, storage key, header bytes 0–7, header bytes 12–19, body as stored
+//     12  u64  version: the commit sequence in which the content changed last
+//   body
+//      0  u16  number of fields
+//      2  directory: for each field, in ascending order of id: u16 field id, u16 end offset (u32 if wide)
+//         values: the first begins behind the directory, each ends at its end offset, counted from there
+//
+// A value is a tag byte and a payload (`ValueTag`). A field that is not in the directory is absent; one that is null has a
+// value of one byte, `ValueTag.null`.
+
+package import LMDB
+
+package enum RowFormat {
+    package static let version: UInt8 = 1
+    package static let headerSize = 20
+    package static let partial: UInt8 = 1
+    package static let wide: UInt8 = 2
+    package static let allFlags: UInt8 = 3
+    /// The largest value area whose offsets fit 16 bits.
+    package static let narrowLimit = 0xFFFF
+}
+
+/// The first byte of a value.
+package enum ValueTag {
+    package static let null: UInt8 = 0
+    package static let `false`: UInt8 = 1
+    package static let `true`: UInt8 = 2
+    /// 1, 2, 4 or 8 bytes, two's complement.
+    package static let int: UInt8 = 3
+    /// 8 bytes; only for values above `Int64.max`.
+    package static let uint: UInt8 = 4
+    /// 8 bytes, IEEE 754.
+    package static let double: UInt8 = 5
+    /// Reserved: a decimal's digits as text.
+    package static let decimal: UInt8 = 6
+    /// UTF-8; enumerations as well.
+    package static let string: UInt8 = 7
+    /// Reserved.
+    package static let bytes: UInt8 = 8
+    /// 8 bytes: microseconds since 1970, two's complement.
+    package static let date: UInt8 = 9
+    /// 16 bytes.
+    package static let uuid: UInt8 = 10
+    /// UTF-8.
+    package static let url: UInt8 = 11
+    /// Compact JSON text, UTF-8.
+    package static let json: UInt8 = 12
+    /// For each element: u32 length, value (a tag and a payload).
+    package static let array: UInt8 = 13
+    /// A storage key.
+    package static let reference: UInt8 = 14
+    /// A u32 position among the referrers of the same target, a storage key.
+    package static let positionedReference: UInt8 = 15
+    /// For each: u8 length, storage key.
+    package static let references: UInt8 = 16
+    /// Reserved: a list in an edge table.
+    package static let edges: UInt8 = 17
+}
+
+/// A body: the directory and the values. Every access is bounds-checked; a malformed body has no fields.
+package struct RowBody {
+    package let bytes: Bytes
+    package let count: Int
+    package let isWide: Bool
+    private let valuesStart: Int
+
+    /// Nil if the directory does not fit the bytes.
+    package init?(_ bytes: Bytes, isWide: Bool) {
+        guard bytes.count >= 2 else { return nil }
+        let count = Int(bytes.load(0, UInt16.self))
+        let start = 2 + count * (isWide ? 6 : 4)
+        guard start <= bytes.count else { return nil }
+        self.bytes = bytes
+        self.count = count
+        self.isWide = isWide
+        valuesStart = start
+    }
+
+    package func id(at index: Int) -> UInt16 { bytes.load(2 + index * (isWide ? 6 : 4), UInt16.self) }
+
+    private func end(at index: Int) -> Int {
+        isWide ? Int(bytes.load(2 + index * 6 + 2, UInt32.self)) : Int(bytes.load(2 + index * 4 + 2, UInt16.self))
+    }
+
+    /// The value at a place of the directory. Nil if its offsets make no sense.
+    package func value(at index: Int) -> EncodedValue? {
+        let start = valuesStart + (index == 0 ? 0 : end(at: index - 1)), end = valuesStart + end(at: index)
+        guard start < end, end <= bytes.count else { return nil }
+        return EncodedValue(bytes.slice(start..<end))
+    }
+
+    /// The value of a field. Nil if it is absent.
+    package func value(of id: UInt16) -> EncodedValue? {
+        var low = 0, high = count
+        while low < high {
+            let middle = (low + high) / 2
+            let found = self.id(at: middle)
+            if found == id { return value(at: middle) }
+            if found < id { low = middle + 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    /// Ids ascend, offsets ascend and end with the bytes, and every value is well-formed.
+    package var isWellFormed: Bool {
+        var previous = -1
+        for index in 0..<count {
+            guard Int(id(at: index)) > previous, let value = value(at: index), value.isWellFormed else { return false }
+            previous = Int(id(at: index))
+        }
+        return count == 0 ? valuesStart == bytes.count : valuesStart + end(at: count - 1) == bytes.count
+    }
+}
+
+/// A row as it stands in the store.
+package struct RowView {
+    package let bytes: Bytes
+    package let body: RowBody
+
+    /// Nil if it is not a row of a format that can be read here.
+    package init?(_ bytes: Bytes) {
+        guard bytes.count >= RowFormat.headerSize + 2, bytes[0] == RowFormat.version,
+            bytes[1] & ~RowFormat.allFlags == 0, bytes[2] == 0,
+            let body = RowBody(
+                bytes.slice(RowFormat.headerSize..<bytes.count), isWide: bytes[1] & RowFormat.wide != 0)
+        else { return nil }
+        self.bytes = bytes
+        self.body = body
+    }
+
+    package var isPartial: Bool { bytes[1] & RowFormat.partial != 0 }
+    package var isWide: Bool { bytes[1] & RowFormat.wide != 0 }
+    package var entity: UInt16 { bytes.load(6) }
+    package var checksum: UInt32 { bytes.load(8) }
+    package var version: UInt64 { bytes.load(12) }
+
+    package func hasValidChecksum(table: UInt32, key: Bytes) -> Bool {
+        checksum == RowView.checksum(of: bytes, table: table, key: key)
+    }
+
+    /// The checksum of complete row bytes; what stands in their checksum field does not matter.
+    package static func checksum(of row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
+        var crc = CRC32C()
+        withUnsafeBytes(of: table.littleEndian) { crc.update($0) }
+        crc.update(key)
+        crc.update(row.slice(0..<8))
+        crc.update(row.slice(12..<row.count))
+        return crc.value
+    }
+
+    package static func writeHeader(
+        to row: UnsafeMutableRawBufferPointer, isPartial: Bool, isWide: Bool, entity: UInt16, version: UInt64
+    ) {
+        let flags = (isPartial ? RowFormat.partial : 0) | (isWide ? RowFormat.wide : 0)
+        row.storeBytes(of: RowFormat.version, toByteOffset: 0, as: UInt8.self)
+        row.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self)
+        row.storeBytes(of: 0, toByteOffset: 2, as: UInt16.self)
+        row.storeBytes(of: 0, toByteOffset: 4, as: UInt16.self)
+        row.storeBytes(of: entity.littleEndian, toByteOffset: 6, as: UInt16.self)
+        row.storeBytes(of: 0, toByteOffset: 8, as: UInt32.self)
+        row.storeBytes(of: version.littleEndian, toByteOffset: 12, as: UInt64.self)
+    }
+}

@@ -1,0 +1,103 @@
+// How far a mirror has come: saved in the same transaction as the records of a page.
+
+internal import LMDB
+
+/// The progress of one walk over the pages of an endpoint.
+public struct Checkpoint: Sendable, Hashable {
+    public enum State: String, Sendable, Hashable {
+        /// Some pages are committed, others are still to come.
+        case underWay
+        /// The last scan reached the end without an error.
+        case complete
+    }
+
+    public var state: State
+    /// The URL of the next page to ask for, while the scan is under way.
+    public var nextURL: String?
+    /// What distinguishes one scan from another.
+    public var scan: UInt64
+    /// Pages and records that this scan has committed.
+    public var pages: Int
+    public var records: Int
+    /// When the scan began, and when the last complete one ended.
+    public var startedAt: Timestamp
+    public var completedAt: Timestamp?
+
+    public init(
+        state: State, nextURL: String?, scan: UInt64, pages: Int, records: Int, startedAt: Timestamp, completedAt: Timestamp?
+    ) {
+        self.state = state
+        self.nextURL = nextURL
+        self.scan = scan
+        self.pages = pages
+        self.records = records
+        self.startedAt = startedAt
+        self.completedAt = completedAt
+    }
+
+    private enum ID {
+        static let state: UInt16 = 1, nextURL: UInt16 = 2, scan: UInt16 = 3, pages: UInt16 = 4, records: UInt16 = 5
+        static let startedAt: UInt16 = 6, completedAt: UInt16 = 7
+    }
+
+    init?(_ row: RowView) {
+        guard let state = row.text(ID.state).flatMap(State.init), let scan = row.unsigned(ID.scan),
+            let startedAt = row.date(ID.startedAt)
+        else { return nil }
+        self.init(
+            state: state, nextURL: row.text(ID.nextURL), scan: scan, pages: row.number(ID.pages) ?? 0,
+            records: row.number(ID.records) ?? 0, startedAt: startedAt, completedAt: row.date(ID.completedAt))
+    }
+
+    func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
+        var row = SystemRowBuilder()
+        row.field(ID.state, state.rawValue)
+        row.field(ID.nextURL, nextURL)
+        row.field(ID.scan, scan)
+        row.field(ID.pages, pages)
+        row.field(ID.records, records)
+        row.field(ID.startedAt, startedAt)
+        row.field(ID.completedAt, completedAt)
+        try row.store(raw, table, key, sequence: sequence)
+    }
+}
+
+/// Names of checkpoints are keys of LMDB: a long one becomes a digest, as a long primary key does.
+private func storageKey(ofCheckpoint name: String) -> [UInt8] { RecordKey(name).storageKey }
+
+extension StoreAccess {
+    package func checkpoint(_ name: String) throws -> Checkpoint? {
+        try storageKey(ofCheckpoint: name).withUnsafeBytes { key in
+            try raw.get(state.checkpoints, key).flatMap { RowView($0) }.flatMap { Checkpoint($0) }
+        }
+    }
+
+    /// Every checkpoint, by name.
+    package func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
+        let cursor = try raw.cursor(state.checkpoints)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            if let row = RowView(value), let checkpoint = Checkpoint(row) {
+                try body(RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint)
+            }
+            entry = try cursor.next()
+        }
+    }
+}
+
+extension StoreReader {
+    /// Every checkpoint with its name, in the order of names.
+    public func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
+        try access.forEachCheckpoint(body)
+    }
+}
+
+extension StoreWriter {
+    /// Saves progress under a name, with everything else in this transaction.
+    public mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
+        try storageKey(ofCheckpoint: name).withUnsafeBytes { key in
+            try checkpoint.store(access.raw, access.state.checkpoints, key, sequence: sequence)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+// What is kept of a response: not its body, but the keys of the records that it lists, its validators and its metadata.
+
+internal import LMDB
+
+/// What identifies a stored response.
+public struct RequestKey: Sendable, Hashable {
+    public var method: String
+    /// Normalised, independent of the address that really answers.
+    public var url: String
+    /// The endpoint's name and a digest of its mapping: a changed mapping is another request.
+    public var endpoint: String
+    /// Who asked, as a keyed hash; empty for nobody in particular.
+    public var authScope: String
+
+    public init(method: String = "GET", url: String, endpoint: String, authScope: String = "") {
+        self.method = method
+        self.url = url
+        self.endpoint = endpoint
+        self.authScope = authScope
+    }
+
+    var text: String { [method, url, endpoint, authScope].joined(separator: "\n") }
+
+    var digest: [UInt8] {
+        var text = text
+        return text.withUTF8 { SHA256.digest(Bytes($0)) }
+    }
+}
+
+/// A record that a response lists.
+public struct ListedRecord: Sendable, Hashable {
+    /// The root entity's id.
+    public var entity: UInt16
+    public var storageKey: [UInt8]
+
+    public init(entity: UInt16, storageKey: [UInt8]) {
+        self.entity = entity
+        self.storageKey = storageKey
+    }
+}
+
+/// The entry of one response.
+public struct ResponseEntry: Sendable, Hashable {
+    public var request: RequestKey
+    public var status: Int
+    /// Header fields that are needed later, in order, as a flat list: name, value, name, value, …
+    public var headers: [String]
+    /// When the response was made or last confirmed by a 304.
+    public var validatedAt: Timestamp
+    public var fetchedAt: Timestamp
+    /// The scan that it belongs to.
+    public var scan: UInt64
+    /// The records that it lists, in its order.
+    public var listed: [ListedRecord]
+    /// Metadata by key path, as JSON text.
+    public var metadata: String?
+
+    public init(
+        request: RequestKey, status: Int, headers: [String], fetchedAt: Timestamp, validatedAt: Timestamp, scan: UInt64,
+        listed: [ListedRecord], metadata: String? = nil
+    ) {
+        self.request = request
+        self.status = status
+        self.headers = headers
+        self.fetchedAt = fetchedAt
+        self.validatedAt = validatedAt
+        self.scan = scan
+        self.listed = listed
+        self.metadata = metadata
+    }
+
+    private enum ID {
+        static let method: UInt16 = 1, url: UInt16 = 2, endpoint: UInt16 = 3, authScope: UInt16 = 4, status: UInt16 = 5
+        static let headers: UInt16 = 6, fetchedAt: UInt16 = 7, validatedAt: UInt16 = 8, scan: UInt16 = 9
+        static let listed: UInt16 = 10, metadata: UInt16 = 11
+    }
+
+    init?(_ row: RowView) {
+        guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint),
+            let status = row.number(ID.status), let fetchedAt = row.date(ID.fetchedAt),
+            let validatedAt = row.date(ID.validatedAt), let scan = row.unsigned(ID.scan)
+        else { return nil }
+        var headers: [String] = []
+        row.body.value(of: ID.headers)?.forEachElement { headers.append(String(decoding: $0.payload, as: UTF8.self)) }
+        var listed: [ListedRecord] = []
+        if let bytes = row.rawBytes(ID.listed) {
+            ResponseEntry.forEachListed(in: bytes) { listed.append(ListedRecord(entity: $0, storageKey: Array($1))) }
+        }
+        self.init(
+            request: RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""),
+            status: status, headers: headers, fetchedAt: fetchedAt, validatedAt: validatedAt, scan: scan, listed: listed,
+            metadata: row.text(ID.metadata))
+    }
+
+    /// For each: u16 entity, u8 length, storage key.
+    static func forEachListed(in bytes: Bytes, _ body: (UInt16, Bytes) -> Void) {
+        var offset = 0
+        while offset + 3 < bytes.count {
+            let end = offset + 3 + Int(bytes[offset + 2])
+            guard end <= bytes.count else { return }
+            body(bytes.load(offset, UInt16.self), bytes.slice(offset + 3..<end))
+            offset = end
+        }
+    }
+
+    func store(_ raw: RawTransaction, _ table: Table, id: UInt64, sequence: UInt64) throws {
+        var row = SystemRowBuilder()
+        row.field(ID.method, request.method)
+        row.field(ID.url, request.url)
+        row.field(ID.endpoint, request.endpoint)
+        row.field(ID.authScope, request.authScope.isEmpty ? nil : request.authScope)
+        row.field(ID.status, status)
+        row.field(ID.headers, .array(headers.map(Value.string)))
+        row.field(ID.fetchedAt, fetchedAt)
+        row.field(ID.validatedAt, validatedAt)
+        row.field(ID.scan, scan)
+        var bytes = ByteWriter(capacity: 4096)
+        for record in listed {
+            bytes.append(record.entity)
+            bytes.append(UInt8(record.storageKey.count))
+            bytes.append(record.storageKey)
+        }
+        row.field(ID.listed, raw: bytes)
+        row.field(ID.metadata, metadata)
+        try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
+    }
+}
+
+extension StoreAccess {
+    package func response(to request: RequestKey) throws -> ResponseEntry? {
+        guard let id = try responseID(request) else { return nil }
+        return try response(id: id)
+    }
+
+    func responseID(_ request: RequestKey) throws -> UInt64? {
+        let digest = request.digest
+        guard let value = try digest.withUnsafeBytes({ try raw.get(state.requests, $0) }),
+            value.count == 8
+        else { return nil }
+        return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+    }
+
+    func response(id: UInt64) throws -> ResponseEntry? {
+        try withUnsafeBytes(of: id.bigEndian) { key in
+            try raw.get(state.responses, key).flatMap { RowView($0) }.flatMap { ResponseEntry($0) }
+        }
+    }
+
+    private func memberKey(_ entity: UInt16, _ key: Bytes, _ id: UInt64, into writer: inout ByteWriter) {
+        writer.removeAll()
+        writer.appendBigEndian(entity)
+        writer.append(key)
+        writer.appendBigEndian(id)
+    }
+
+    private func urlKey(_ request: RequestKey, _ id: UInt64, into writer: inout ByteWriter) {
+        writer.removeAll()
+        // A scope is a digest of fixed length or empty; 00 keeps one URL from being another's prefix.
+        writer.append(request.authScope)
+        writer.append(Array(request.url.utf8.prefix(400)))
+        writer.append(0)
+        writer.appendBigEndian(id)
+    }
+
+    func put(_ entry: ResponseEntry, sequence: UInt64) throws {
+        var key = ByteWriter()
+        var id = try responseID(entry.request)
+        let old = try id.flatMap { try response(id: $0) }
+        // A digest cannot stand for two requests in practice; if it did, the newer one replaces the older.
+        if id == nil || old == nil {
+            let next = try raw.number(state.meta, key: MetaKey.nextResponse) + 1
+            try raw.put(state.meta, key: MetaKey.nextResponse, number: next)
+            id = next
+            try entry.request.digest.withUnsafeBytes { digest in
+                try withUnsafeBytes(of: next.bigEndian) { try raw.put(state.requests, digest, $0) }
+            }
+            urlKey(entry.request, next, into: &key)
+            try raw.put(state.urls, key.bytes, .empty)
+        }
+        guard let id else { return }
+        let before = Set(old?.listed ?? []), after = Set(entry.listed)
+        for record in before.subtracting(after) {
+            record.storageKey.withUnsafeBytes { memberKey(record.entity, $0, id, into: &key) }
+            _ = try raw.delete(state.members, key.bytes)
+        }
+        let added = after.subtracting(before).map { record in
+            record.storageKey.withUnsafeBytes { storageKey in
+                memberKey(record.entity, storageKey, id, into: &key)
+                return Array(key.bytes)
+            }
+        }
+        for member in added.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            try member.withUnsafeBytes { try raw.put(state.members, $0, .empty) }
+        }
+        try entry.store(raw, state.responses, id: id, sequence: sequence)
+    }
+
+    func remove(responseID id: UInt64) throws {
+        guard let entry = try response(id: id) else { return }
+        var key = ByteWriter()
+        for record in entry.listed {
+            record.storageKey.withUnsafeBytes { memberKey(record.entity, $0, id, into: &key) }
+            _ = try raw.delete(state.members, key.bytes)
+        }
+        urlKey(entry.request, id, into: &key)
+        _ = try raw.delete(state.urls, key.bytes)
+        _ = try entry.request.digest.withUnsafeBytes { try raw.delete(state.requests, $0) }
+        _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) }
+    }
+
+    /// A list without one of its records is no longer what the server said.
+    func removeResponses(listing entity: UInt16, _ storageKey: Bytes) throws {
+        var prefix = ByteWriter(), ids: [UInt64] = []
+        prefix.appendBigEndian(entity)
+        prefix.append(storageKey)
+        let cursor = try raw.cursor(state.members)
+        defer { cursor.close() }
+        var entry = try cursor.seek(prefix.bytes)
+        while let (key, _) = entry, key.hasPrefix(prefix.bytes) {
+            if key.count == prefix.count + 8 {
+                ids.append(UInt64(bigEndian: key.loadUnaligned(fromByteOffset: prefix.count, as: UInt64.self)))
+            }
+            entry = try cursor.next()
+        }
+        for id in ids { try remove(responseID: id) }
+    }
+}
+
+extension StoreWriter {
+    /// Keeps what a response said beside its records. Replaces the entry of the same request.
+    public mutating func putResponse(_ entry: ResponseEntry) throws {
+        try access.put(entry, sequence: sequence)
+    }
+}

@@ -1,0 +1,127 @@
+// Reading in a transaction, whether it is a snapshot or the writer's own: the one place that follows rows and indexes.
+
+package import LMDB
+
+/// A transaction and what is known about the store. For this package only; users get `StoreReader` and `StoreWriter`.
+package struct StoreAccess {
+    package let raw: RawTransaction
+    package let state: StoreState
+
+    init(_ raw: RawTransaction, _ state: StoreState) {
+        self.raw = raw
+        self.state = state
+    }
+
+    package var catalog: Catalog { state.catalog }
+
+    /// The row of a record. Nil if there is none.
+    ///
+    /// - Throws: `.damagedRow` if there are bytes that are no row.
+    package func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> RowView? {
+        guard let bytes = try raw.get(state.records(of: entity.id), key) else { return nil }
+        return try view(bytes, entity, key)
+    }
+
+    private func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
+        guard let row = RowView(bytes) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
+        return row
+    }
+
+    package func describe(_ key: Bytes) -> String {
+        RecordKey(storageKey: key)?.description ?? key.map { String($0, radix: 16) }.joined(separator: " ")
+    }
+
+    /// The whole key of a row: decoded from the storage key, or from the row where the storage key is a digest.
+    package func key(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) -> RecordKey? {
+        if let key = RecordKey(storageKey: storageKey) { return key }
+        var components: [KeyComponent] = []
+        for id in entity.key {
+            switch row.body.value(of: id)?.decoded() {
+            case .int(let x): components.append(.int(x))
+            case .string(let x): components.append(.string(x))
+            case .uuid(let x): components.append(.uuid(x))
+            default: return nil
+            }
+        }
+        return RecordKey(components)
+    }
+
+    /// A copy of a row as a record.
+    package func record(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) throws -> Record {
+        guard let key = key(entity, storageKey, row) else {
+            throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
+        }
+        var fields: [Record.Field] = []
+        fields.reserveCapacity(row.body.count)
+        for index in 0..<row.body.count {
+            let id = row.body.id(at: index)
+            let field = entity.field(id: id)
+            let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
+            let value = row.body.value(at: index)?.decoded { digest in
+                guard let destination, let entity = catalog.entity(id: destination),
+                    let row = try? self.row(entity, digest)
+                else { return nil }
+                return self.key(entity, digest, row)
+            }
+            guard let value else { throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey)) }
+            fields.append(Record.Field(field?.name ?? "#\(id)", value))
+        }
+        return Record(entity: entity.name, key: key, isPartial: row.isPartial, version: row.version, fields: fields)
+    }
+
+    /// The number of records of an entity.
+    package func count(_ entity: Catalog.Entity) throws -> Int {
+        try raw.statistics(state.records(of: entity.id)).entries
+    }
+
+    /// Every row of an entity in key order, from the first key that is not less than `start`, until the closure returns false.
+    package func scan(
+        _ entity: Catalog.Entity, from start: [UInt8] = [], _ body: (Bytes, RowView) throws -> Bool
+    ) throws {
+        let cursor = try raw.cursor(state.records(of: entity.id))
+        defer { cursor.close() }
+        var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
+        while let (key, value) = entry {
+            guard try body(key, view(value, entity, key)) else { return }
+            entry = try cursor.next()
+        }
+    }
+
+    /// The storage keys of the records whose stored reference leads to a target, in the order of the relationship, until the
+    /// closure returns false.
+    package func referrers(
+        of target: Bytes, through index: UInt32, positioned: Bool, _ body: (Bytes) throws -> Bool
+    ) throws {
+        let cursor = try raw.cursor(state.index(index))
+        defer { cursor.close() }
+        var entry = try cursor.seek(target)
+        while let (key, _) = entry, key.hasPrefix(target) {
+            guard let owner = IndexEntry.owner(in: key, afterValuesOf: target.count, positioned: positioned) else {
+                throw StoreError.damagedCatalog(path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
+            }
+            guard try body(owner) else { return }
+            entry = try cursor.next()
+        }
+    }
+
+    /// The storage keys that a relationship of a record leads to, in its order, whether their records are there or not.
+    package func targets(
+        of key: Bytes, _ relationship: Catalog.Relationship, _ body: (Bytes) throws -> Bool
+    ) throws {
+        guard let owner = catalog.entity(id: relationship.owner), let field = owner.field(id: relationship.field),
+            case .reference(let reference) = field.kind, let index = field.index
+        else { return }
+        guard relationship.isStored else {
+            return try referrers(of: key, through: index, positioned: reference.inverseIsOrdered, body)
+        }
+        guard let value = try row(owner, key)?.body.value(of: field.id) else { return }
+        if let target = value.reference {
+            _ = try body(target)
+            return
+        }
+        var goesOn = true
+        try value.forEachReference { target in
+            if goesOn { goesOn = try body(target) }
+        }
+    }
+}

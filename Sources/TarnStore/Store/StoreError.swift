@@ -1,0 +1,54 @@
+// What can go wrong with a store: one case each, the facts beside it, the way out in its text.
+
+public import LMDB
+
+public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There is no store at this path.
+    case noSuchStore(path: String)
+    /// There is something at this path, and it is not a store.
+    case notAStore(path: String, detail: String)
+    /// The store was written by a newer version.
+    case newerFormat(path: String, found: Int, known: Int)
+    /// Another process has the store to itself.
+    case storeInUse(path: String)
+    /// The schema does not fit the one in the store.
+    case schema(SchemaError)
+    /// The store has no such entity.
+    case unknownEntity(name: String, known: [String])
+    /// The entity has no such attribute or relationship.
+    case unknownField(entity: String, name: String, known: [String])
+    /// A key does not have the form of the entity's.
+    case wrongKey(entity: String, expected: String, found: String)
+    /// Two different long keys have the same storage key; nothing was overwritten.
+    case keyCollision(entity: String)
+    /// A row cannot be read. It is not overwritten either.
+    case damagedRow(entity: String, key: String)
+    /// The catalog in the store cannot be read.
+    case damagedCatalog(path: String, detail: String)
+    /// An error of LMDB itself.
+    case lmdb(LMDBError)
+
+    public var description: String {
+        switch self {
+        case .noSuchStore(let path): "\(path): there is no store; `tarn sync` makes one"
+        case .notAStore(let path, let detail): "\(path): not a Tarn store: \(detail)"
+        case .newerFormat(let path, let found, let known):
+            "\(path): the store has format \(found) and this version reads up to \(known); use a newer version"
+        case .storeInUse(let path): "\(path): another process has the store to itself (compacting); try again later"
+        case .schema(let error): "the schema does not fit the store: \(error)"
+        case .unknownEntity(let name, let known):
+            "there is no entity \(name); the store has \(known.isEmpty ? "none" : known.joined(separator: ", "))"
+        case .unknownField(let entity, let name, let known):
+            "\(entity) has no \(name); it has \(known.joined(separator: ", "))"
+        case .wrongKey(let entity, let expected, let found):
+            "a key of \(entity) is \(expected), not \(found)"
+        case .keyCollision(let entity):
+            "two keys of \(entity) have the same digest; nothing was overwritten"
+        case .damagedRow(let entity, let key):
+            "the row of \(entity) \(key) is damaged; it was left as it is. Restore the store from a backup, or mirror again"
+        case .damagedCatalog(let path, let detail):
+            "\(path): the catalog in the store cannot be read (\(detail)); restore it from a backup, or mirror again"
+        case .lmdb(let error): error.description
+        }
+    }
+}

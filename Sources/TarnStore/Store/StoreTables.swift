@@ -1,0 +1,103 @@
+// The tables of a store: every name once, with one line about it.
+
+package import LMDB
+
+enum TableName {
+    /// Format version, incarnation, generation, commit sequence, catalog: everything about the store as a whole.
+    static let meta = "meta"
+    /// SHA-256 of a request key → response id.
+    static let requests = "requests"
+    /// Response id → the response's entry, in the form of a row of entity 0.
+    static let responses = "responses"
+    /// URL cut at 400 bytes ++ response id → nothing: purging by prefix.
+    static let urls = "urls"
+    /// Entity id ++ storage key ++ response id → nothing: which responses list a record.
+    static let members = "members"
+    /// Response id ++ chunk number → raw bodies. Reserved.
+    static let bodies = "bodies"
+    /// Commit sequence ++ ordinal → operation, entity, key.
+    static let changes = "changes"
+    /// Changes that still have to reach the server. Reserved.
+    static let outbox = "outbox"
+    /// Name → a mirror's progress, in the form of a row of entity 0.
+    static let checkpoints = "checkpoints"
+
+    static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints]
+
+    /// The rows of an entity.
+    static func records(_ entity: UInt16) -> String { "r/\(entity)" }
+    /// Indexed values ++ storage key → nothing.
+    static func index(_ index: UInt32) -> String { "i/\(index)" }
+}
+
+/// The keys of the table `meta`.
+enum MetaKey {
+    /// Decimal text.
+    static let format: StaticString = "format"
+    /// A UUID as text: another one after a restore, so that tokens of the old store are not taken for the new one's.
+    static let incarnation: StaticString = "incarnation"
+    /// u64, big-endian: changes with every change of the catalog or the tables.
+    static let generation: StaticString = "generation"
+    /// u64, big-endian: counts the commits that changed something.
+    static let sequence: StaticString = "sequence"
+    /// JSON.
+    static let catalog: StaticString = "catalog"
+    /// u64, big-endian: response ids are never reused.
+    static let nextResponse: StaticString = "next response"
+}
+
+/// What is known about an open store at one generation. Immutable; replaced as a whole.
+package final class StoreState: Sendable {
+    package let catalog: Catalog
+    package let generation: UInt64
+    let meta: Table
+    let requests: Table
+    let responses: Table
+    let urls: Table
+    let members: Table
+    let changes: Table
+    let checkpoints: Table
+    private let records: [UInt16: Table]
+    private let indexes: [UInt32: Table]
+
+    init(
+        catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table]
+    ) throws(StoreError) {
+        func table(_ name: String) throws(StoreError) -> Table {
+            guard let table = fixed[name] else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
+            return table
+        }
+        self.catalog = catalog
+        self.generation = generation
+        meta = try table(TableName.meta)
+        requests = try table(TableName.requests)
+        responses = try table(TableName.responses)
+        urls = try table(TableName.urls)
+        members = try table(TableName.members)
+        changes = try table(TableName.changes)
+        checkpoints = try table(TableName.checkpoints)
+        self.records = records
+        self.indexes = indexes
+    }
+
+    package func records(of entity: UInt16) throws(StoreError) -> Table {
+        guard let table = records[entity] else {
+            throw .damagedCatalog(path: "", detail: "the table \(TableName.records(entity)) is missing")
+        }
+        return table
+    }
+
+    package func index(_ index: UInt32) throws(StoreError) -> Table {
+        guard let table = indexes[index] else {
+            throw .damagedCatalog(path: "", detail: "the table \(TableName.index(index)) is missing")
+        }
+        return table
+    }
+
+    package func entity(_ name: String) throws(StoreError) -> Catalog.Entity {
+        guard let entity = catalog.entity(name) else {
+            throw .unknownEntity(name: name, known: catalog.entities.map(\.name))
+        }
+        return entity
+    }
+}

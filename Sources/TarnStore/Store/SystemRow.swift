@@ -1,0 +1,57 @@
+// The store's own entries (responses, checkpoints) have the form of rows of entity 0, so that one reader reads everything.
+
+internal import LMDB
+
+/// Writes an entry: fields in ascending order of ids, absent ones left out.
+struct SystemRowBuilder: ~Copyable {
+    private var body = BodyBuilder()
+
+    mutating func field(_ id: UInt16, _ value: Value?) {
+        guard let value else { return }
+        body.field(id) { $0.appendValue(value) }
+    }
+
+    mutating func field(_ id: UInt16, _ text: String?) { field(id, text.map(Value.string)) }
+    mutating func field(_ id: UInt16, _ number: Int?) { field(id, number.map { .int(Int64($0)) }) }
+    mutating func field(_ id: UInt16, _ date: Timestamp?) { field(id, date.map(Value.date)) }
+    mutating func field(_ id: UInt16, _ number: UInt64?) { field(id, number.map(Value.uint)) }
+
+    /// Bytes that only this entry's reader understands.
+    mutating func field(_ id: UInt16, raw: borrowing ByteWriter) {
+        let bytes = raw.bytes
+        body.field(id) { $0.appendValue(tag: ValueTag.bytes, bytes) }
+    }
+
+    mutating func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
+        var row = ByteWriter(capacity: 1024)
+        let header = row.appendUninitialized(RowFormat.headerSize)
+        RowView.writeHeader(to: header, isPartial: false, isWide: body.isWide, entity: 0, version: sequence)
+        body.finish(into: &row)
+        row.store(RowView.checksum(of: row.bytes, table: 0, key: key), at: 8)
+        try raw.put(table, key, row.bytes)
+    }
+}
+
+extension RowView {
+    func text(_ id: UInt16) -> String? {
+        guard let value = body.value(of: id), value.tag == ValueTag.string else { return nil }
+        return String(decoding: value.payload, as: UTF8.self)
+    }
+
+    func number(_ id: UInt16) -> Int? { body.value(of: id)?.int.flatMap { Int(exactly: $0) } }
+
+    func unsigned(_ id: UInt16) -> UInt64? {
+        guard let value = body.value(of: id) else { return nil }
+        return value.tag == ValueTag.uint ? value.eightBytes : value.int.flatMap { UInt64(exactly: $0) }
+    }
+
+    func date(_ id: UInt16) -> Timestamp? {
+        guard let value = body.value(of: id), value.tag == ValueTag.date else { return nil }
+        return value.eightBytes.map { Timestamp(microseconds: Int64(bitPattern: $0)) }
+    }
+
+    func rawBytes(_ id: UInt16) -> Bytes? {
+        guard let value = body.value(of: id), value.tag == ValueTag.bytes else { return nil }
+        return value.payload
+    }
+}

@@ -1,0 +1,134 @@
+// Points in time as microseconds since 1970-01-01T00:00:00Z, and their RFC 3339 form.
+
+package import LMDB
+
+/// A point in time, in microseconds since 1970-01-01T00:00:00Z. Leap seconds do not count, as in POSIX.
+public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
+    public var microseconds: Int64
+
+    public init(microseconds: Int64) {
+        self.microseconds = microseconds
+    }
+
+    /// Reads an RFC 3339 date-time (§5.6): `2026-11-21T02:19:00.25+01:00`. `t`, `z` and a space for the `T` are allowed;
+    /// digits beyond microseconds are cut off; second 60 counts as the first of the next minute. Nil for anything else.
+    public init?(_ text: String) {
+        var text = text
+        guard let value = text.withUTF8({ Timestamp(rfc3339: Bytes($0)) }) else { return nil }
+        self = value
+    }
+
+    package init?(rfc3339 text: Bytes) {
+        // yyyy-mm-ddThh:mm:ss is 19 bytes, the shortest offset one more.
+        guard text.count >= 20,
+            let year = text.number(0, 4), text[4] == UInt8(ascii: "-"),
+            let month = text.number(5, 2), text[7] == UInt8(ascii: "-"),
+            let day = text.number(8, 2), [UInt8(ascii: "T"), UInt8(ascii: "t"), UInt8(ascii: " ")].contains(text[10]),
+            let hour = text.number(11, 2), text[13] == UInt8(ascii: ":"),
+            let minute = text.number(14, 2), text[16] == UInt8(ascii: ":"),
+            let second = text.number(17, 2),
+            (1...12).contains(month), day >= 1, day <= Timestamp.days(in: month, of: year),
+            hour < 24, minute < 60, second <= 60
+        else { return nil }
+        var offset = 19
+        var fraction: Int64 = 0
+        if text[offset] == UInt8(ascii: ".") {
+            offset += 1
+            let start = offset
+            var scale: Int64 = 100_000
+            while offset < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[offset]) {
+                fraction += Int64(text[offset] - UInt8(ascii: "0")) * scale
+                scale /= 10
+                offset += 1
+            }
+            guard offset > start else { return nil }
+        }
+        guard offset < text.count else { return nil }
+        var shift: Int64 = 0
+        switch text[offset] {
+        case UInt8(ascii: "Z"), UInt8(ascii: "z"):
+            guard offset + 1 == text.count else { return nil }
+        case UInt8(ascii: "+"), UInt8(ascii: "-"):
+            guard offset + 6 == text.count, let hours = text.number(offset + 1, 2), text[offset + 3] == UInt8(ascii: ":"),
+                let minutes = text.number(offset + 4, 2), hours < 24, minutes < 60
+            else { return nil }
+            shift = Int64(hours * 60 + minutes) * (text[offset] == UInt8(ascii: "+") ? -60 : 60)
+        default: return nil
+        }
+        let days = Timestamp.days(toYear: year, month: month, day: day)
+        let seconds = days * 86_400 + Int64(hour * 3600 + minute * 60 + second) + shift
+        microseconds = seconds * 1_000_000 + fraction
+    }
+
+    public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
+
+    /// RFC 3339 in UTC, with a fraction only if there is one: `2026-11-21T01:19:00.25Z`. Years outside 0–9999 have a sign
+    /// and as many digits as they need (ISO 8601 §4.1.2.4).
+    public var description: String {
+        let (days, time) = microseconds.flooredDivision(by: 86_400_000_000)
+        let (year, month, day) = Timestamp.civil(days)
+        let seconds = time / 1_000_000
+        var fraction = time % 1_000_000
+        var text = year >= 0 && year <= 9999 ? pad(year, 4) : (year < 0 ? "-" : "+") + pad(abs(year), 6)
+        text += "-\(pad(month, 2))-\(pad(day, 2))T\(pad(seconds / 3600, 2)):\(pad(seconds / 60 % 60, 2)):\(pad(seconds % 60, 2))"
+        if fraction > 0 {
+            var digits = 6
+            while fraction % 10 == 0 {
+                fraction /= 10
+                digits -= 1
+            }
+            text += "." + pad(fraction, digits)
+        }
+        return text + "Z"
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days since 1970-01-01 in the proleptic Gregorian calendar. Years begin in March, so that the leap day is the last.
+    private static func days(toYear year: Int, month: Int, day: Int) -> Int64 {
+        let y = Int64(month <= 2 ? year - 1 : year)
+        let (era, yearOfEra) = y.flooredDivision(by: 400)
+        let dayOfYear = Int64((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1)
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+    }
+}
+
+private func pad(_ value: Int64, _ digits: Int) -> String {
+    let text = String(value)
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+}
+
+extension Int64 {
+    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (q, r) = quotientAndRemainder(dividingBy: divisor)
+        return r < 0 ? (q - 1, r + divisor) : (q, r)
+    }
+}
+
+extension Bytes {
+    /// The value of that many ASCII digits.
+    fileprivate func number(_ offset: Int, _ digits: Int) -> Int? {
+        guard offset + digits <= count else { return nil }
+        var value = 0
+        for i in offset..<offset + digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self[i]) else { return nil }
+            value = value * 10 + Int(self[i] - UInt8(ascii: "0"))
+        }
+        return value
+    }
+}

@@ -3,7 +3,6 @@
 
 import CLMDB
 
-package typealias Bytes = UnsafeRawBufferPointer
 
 /// A transaction of liblmdb. Whoever holds one must not use it after its closure has returned.
 package struct RawTransaction {
@@ -14,22 +13,22 @@ package struct RawTransaction {
 
     package var id: Int { mdb_txn_id(pointer) }
 
-    package func get(_ table: Table, _ key: Bytes) throws(LMDBError) -> Bytes? {
+    package func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
         var k = MDB_val(key), v = MDB_val()
         let code = mdb_get(pointer, table.handle, &k, &v)
-        if code == 0 { return Bytes(v) }
+        if code == 0 { return UnsafeRawBufferPointer(v) }
         guard code == MDB_NOTFOUND else { throw LMDBError(code: code, operation: "get") }
         return nil
     }
 
-    package func put(_ table: Table, _ key: Bytes, _ value: Bytes, append: Bool = false) throws(LMDBError) {
+    package func put(_ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false) throws(LMDBError) {
         var k = MDB_val(key), v = MDB_val(value)
         try check(mdb_put(pointer, table.handle, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
     }
 
     /// Reserves room for a value; the caller fills all of it before the next change.
     package func reserve(
-        _ table: Table, _ key: Bytes, count: Int, append: Bool = false
+        _ table: Table, _ key: UnsafeRawBufferPointer, count: Int, append: Bool = false
     ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
         var k = MDB_val(key), v = MDB_val(mv_size: count, mv_data: nil)
         try check(
@@ -37,7 +36,7 @@ package struct RawTransaction {
         return UnsafeMutableRawBufferPointer(start: v.mv_data, count: v.mv_size)
     }
 
-    package func delete(_ table: Table, _ key: Bytes) throws(LMDBError) -> Bool {
+    package func delete(_ table: Table, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
         var k = MDB_val(key)
         let code = mdb_del(pointer, table.handle, &k, nil)
         if code == MDB_NOTFOUND { return false }
@@ -65,7 +64,7 @@ package struct RawTransaction {
 package struct RawCursor {
     let pointer: OpaquePointer
 
-    package typealias Entry = (key: Bytes, value: Bytes)
+    package typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
     package func close() { mdb_cursor_close(pointer) }
 
@@ -75,20 +74,20 @@ package struct RawCursor {
     package func previous() throws(LMDBError) -> Entry? { try move(MDB_PREV) }
 
     /// The first entry whose key is not less.
-    package func seek(_ key: Bytes) throws(LMDBError) -> Entry? { try move(MDB_SET_RANGE, key) }
+    package func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? { try move(MDB_SET_RANGE, key) }
 
     /// The entry with this key.
-    package func find(_ key: Bytes) throws(LMDBError) -> Entry? { try move(MDB_SET_KEY, key) }
+    package func find(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? { try move(MDB_SET_KEY, key) }
 
-    package func put(_ key: Bytes, _ value: Bytes, append: Bool = false) throws(LMDBError) {
+    package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false) throws(LMDBError) {
         var k = MDB_val(key), v = MDB_val(value)
         try check(mdb_cursor_put(pointer, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
     }
 
-    private func move(_ operation: MDB_cursor_op, _ key: Bytes = Bytes(start: nil, count: 0)) throws(LMDBError) -> Entry? {
+    private func move(_ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) throws(LMDBError) -> Entry? {
         var k = MDB_val(key), v = MDB_val()
         let code = mdb_cursor_get(pointer, &k, &v, operation)
-        if code == 0 { return (Bytes(k), Bytes(v)) }
+        if code == 0 { return (UnsafeRawBufferPointer(k), UnsafeRawBufferPointer(v)) }
         // A key of no bytes, or one beyond the limit, is not in any table.
         guard code == MDB_NOTFOUND else { throw LMDBError(code: code, operation: "cursor") }
         return nil
@@ -97,12 +96,12 @@ package struct RawCursor {
 
 extension MDB_val {
     @inline(__always)
-    init(_ bytes: Bytes) {
+    init(_ bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 }
 
-extension Bytes {
+extension UnsafeRawBufferPointer {
     @inline(__always)
     init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
 }

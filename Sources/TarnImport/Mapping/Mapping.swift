@@ -21,11 +21,18 @@ public struct EntityMapping: Sendable, Hashable {
     /// Key paths, relative to the record, that are known and not wanted. `*` stands for any run of characters in one key.
     /// A path also covers everything below it.
     public var ignored: [KeyPath]
+    /// Relationships whose references are stored at the other side and which may nevertheless stand in this entity's JSON,
+    /// under their own name. Those with `paths` need not be listed.
+    public var declared: Set<String>
 
-    public init(paths: [String: [KeyPath]] = [:], epochs: [String: EpochUnit] = [:], ignored: [KeyPath] = []) {
+    public init(
+        paths: [String: [KeyPath]] = [:], epochs: [String: EpochUnit] = [:], ignored: [KeyPath] = [],
+        declared: Set<String> = []
+    ) {
         self.paths = paths
         self.epochs = epochs
         self.ignored = ignored
+        self.declared = declared
     }
 }
 

@@ -1,7 +1,6 @@
 // Primary keys: as values, and as the bytes that rows are stored under.
 
 import Foundation
-package import LMDB
 
 /// One component of a primary key.
 public enum KeyComponent: Sendable, Hashable, CustomStringConvertible {

@@ -1,7 +1,6 @@
 // SHA-256 from OpenSSL's libcrypto.
 
 import CCrypto
-package import LMDB
 
 package enum SHA256 {
     package static func digest(_ bytes: Bytes) -> [UInt8] {

@@ -4,7 +4,6 @@
 // This is the FoundationDB tuple layer's published encoding (its `design/tuple.md`), for the elements that occur here:
 // null 00, bytes 01, UTF-8 string 02, integers 0C–1C, double 21, false 26, true 27, UUID 30.
 
-package import LMDB
 
 package enum TupleCode {
     package static let null: UInt8 = 0x00

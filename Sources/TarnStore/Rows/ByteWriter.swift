@@ -1,7 +1,9 @@
 // A growable byte buffer without reference counting: what rows, keys and drafts are written into.
 
-package import LMDB
 import Glibc
+
+/// Bytes that are lent: valid as long as their owner neither changes nor goes.
+package typealias Bytes = UnsafeRawBufferPointer
 
 package struct ByteWriter: ~Copyable {
     @usableFromInline package private(set) var base: UnsafeMutableRawPointer

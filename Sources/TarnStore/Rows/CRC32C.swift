@@ -1,6 +1,5 @@
 // CRC-32C (Castagnoli; RFC 3720 §12.1, appendix B.4), eight bytes a step.
 
-package import LMDB
 
 package struct CRC32C {
     /// `tables[k][b]`: the checksum of byte `b` followed by `k` zero bytes, flattened.

@@ -1,7 +1,6 @@
 // A value where it stands: a tag and a payload, read without copying.
 
 import Foundation
-package import LMDB
 
 package struct EncodedValue {
     package let bytes: Bytes

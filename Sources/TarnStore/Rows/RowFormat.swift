@@ -17,7 +17,6 @@
 // A value is a tag byte and a payload (`ValueTag`). A field that is not in the directory is absent; one that is null has a
 // value of one byte, `ValueTag.null`.
 
-package import LMDB
 
 package enum RowFormat {
     package static let version: UInt8 = 1

@@ -1,7 +1,7 @@
 // What `Store.write` lends: the one path by which rows, indexes and the change log change.
 
 import Foundation
-package import LMDB
+internal import LMDB
 
 /// The write transaction of a store, lent to a closure. Everything in it is committed together, or nothing.
 public struct StoreWriter: ~Copyable {
@@ -100,6 +100,11 @@ public struct StoreWriter: ~Copyable {
         builder.finish(into: &body)
         guard let view = RowBody(body.bytes, isWide: isWide) else { return }
         _ = try key.storageKey.withUnsafeBytes { try merge(entity, $0, view, isComplete: true) }
+    }
+
+    /// For a batch in ascending order of keys: tells which rows can be appended to an entity's table.
+    package func appender(_ entity: Catalog.Entity) throws -> Appender {
+        try Appender(access.raw, access.state.records(of: entity.id))
     }
 
     /// Brings the indexes up to date, so that they can be read in this transaction.

@@ -1,6 +1,5 @@
 // Points in time as microseconds since 1970-01-01T00:00:00Z, and their RFC 3339 form.
 
-package import LMDB
 
 /// A point in time, in microseconds since 1970-01-01T00:00:00Z. Leap seconds do not count, as in POSIX.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {

@@ -1,0 +1,129 @@
+// What one unit says about each record: every record once, however often it was met.
+
+internal import TarnStore
+
+/// The drafts of a unit: (entity, storage key) → a body with the fields that were said.
+struct DraftList: ~Copyable {
+    struct Draft {
+        var plan: Int32
+        /// Whether a response lists it, or a nested object had all that is required.
+        var isComplete: Bool
+        var isWide: Bool
+        var keyLength: UInt8
+        var key: Int
+        var body: Int
+        var bodyLength: Int
+        /// The first eight bytes of the key, so that most comparisons need no more.
+        var prefix: UInt64
+        var hash: UInt64
+    }
+
+    private(set) var drafts: [Draft] = []
+    private var arena = ByteWriter(capacity: 1 << 20)
+    private var slots: [Int32] = Array(repeating: -1, count: 1 << 12)
+    private var merged = BodyBuilder()
+    /// Records that were met again and said something else about the same field.
+    private(set) var conflicts = 0
+
+    var count: Int { drafts.count }
+
+    func key(_ draft: Draft) -> Bytes { arena.bytes(draft.key..<draft.key + Int(draft.keyLength)) }
+
+    func body(_ draft: Draft) -> RowBody? {
+        RowBody(arena.bytes(draft.body..<draft.body + draft.bodyLength), isWide: draft.isWide)
+    }
+
+    mutating func removeAll() {
+        drafts.removeAll(keepingCapacity: true)
+        arena.removeAll()
+        for index in slots.indices { slots[index] = -1 }
+        conflicts = 0
+    }
+
+    func find(_ plan: Int, _ key: Bytes) -> Int? {
+        let hash = DraftList.hash(plan, key), mask = slots.count - 1
+        var position = Int(truncatingIfNeeded: hash) & mask
+        while slots[position] >= 0 {
+            let index = Int(slots[position])
+            if drafts[index].hash == hash, drafts[index].plan == Int32(plan), Bytes.equal(self.key(drafts[index]), key) {
+                return index
+            }
+            position = (position + 1) & mask
+        }
+        return nil
+    }
+
+    /// Adds what an object says. A record that is there already gets the union: the later value of a field counts.
+    mutating func add(_ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool) {
+        guard let index = find(plan, key) else {
+            let keyOffset = arena.count
+            arena.append(key)
+            let bodyOffset = arena.count
+            arena.append(body)
+            insert(
+                Draft(
+                    plan: Int32(plan), isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
+                    body: bodyOffset, bodyLength: body.count, prefix: DraftList.prefix(key), hash: DraftList.hash(plan, key)))
+            return
+        }
+        drafts[index].isComplete = drafts[index].isComplete || isComplete
+        let draft = drafts[index]
+        let known = arena.bytes(draft.body..<draft.body + draft.bodyLength)
+        if Bytes.equal(known, body) { return }
+        guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else { return }
+        if DraftList.contradict(old, new) { conflicts += 1 }
+        merged.merge(old: old, new: new)
+        let offset = arena.count
+        merged.finish(into: &arena)
+        drafts[index].body = offset
+        drafts[index].bodyLength = arena.count - offset
+        drafts[index].isWide = merged.isWide
+    }
+
+    /// The indexes of all drafts, by entity and key: the order of the tables.
+    func sorted() -> [Int] {
+        drafts.indices.sorted { a, b in
+            let x = drafts[a], y = drafts[b]
+            if x.plan != y.plan { return x.plan < y.plan }
+            if x.prefix != y.prefix { return x.prefix < y.prefix }
+            return Bytes.compare(key(x), key(y)) < 0
+        }
+    }
+
+    private mutating func insert(_ draft: Draft) {
+        drafts.append(draft)
+        if drafts.count * 2 > slots.count {
+            slots = Array(repeating: -1, count: slots.count * 2)
+            for index in drafts.indices { place(index) }
+        } else {
+            place(drafts.count - 1)
+        }
+    }
+
+    private mutating func place(_ index: Int) {
+        var position = Int(truncatingIfNeeded: drafts[index].hash) & (slots.count - 1)
+        while slots[position] >= 0 { position = (position + 1) & (slots.count - 1) }
+        slots[position] = Int32(index)
+    }
+
+    private static func contradict(_ a: RowBody, _ b: RowBody) -> Bool {
+        var i = 0, j = 0
+        while i < a.count, j < b.count {
+            let x = a.id(at: i), y = b.id(at: j)
+            if x == y, let p = a.value(at: i), let q = b.value(at: j), !Bytes.equal(p.bytes, q.bytes) { return true }
+            if x <= y { i += 1 }
+            if y <= x { j += 1 }
+        }
+        return false
+    }
+
+    private static func hash(_ plan: Int, _ key: Bytes) -> UInt64 {
+        KeyTable.hash(key) ^ UInt64(plan) &* 0x9E37_79B9_7F4A_7C15
+    }
+
+    private static func prefix(_ key: Bytes) -> UInt64 {
+        var prefix: UInt64 = 0
+        for index in 0..<8 { prefix = prefix << 8 | UInt64(index < key.count ? key[index] : 0) }
+        return prefix
+    }
+}

@@ -1,0 +1,98 @@
+// What an import did.
+
+/// The counts and diagnostics of an import. Also a successful import has one.
+public struct ImportReport: Sendable, Hashable {
+    public struct Counts: Sendable, Hashable {
+        public var created = 0
+        public var updated = 0
+        public var unchanged = 0
+
+        public init(created: Int = 0, updated: Int = 0, unchanged: Int = 0) {
+            self.created = created
+            self.updated = updated
+            self.unchanged = unchanged
+        }
+
+        public var total: Int { created + updated + unchanged }
+    }
+
+    /// A JSON path that the description neither maps nor ignores.
+    public struct UnmappedPath: Sendable, Hashable {
+        public var entity: String
+        public var path: String
+        public var count: Int
+    }
+
+    /// By entity name.
+    public var entities: [String: Counts] = [:]
+    /// At most `ImportReport.diagnosticLimit`.
+    public var diagnostics: [Diagnostic] = []
+    /// How many there were.
+    public var diagnosticCount = 0
+    /// In the order of entities and paths.
+    public var unmapped: [UnmappedPath] = []
+    /// Records that the responses list, before duplicates are merged.
+    public var listed = 0
+    /// Records that were met again in the same unit and said something else.
+    public var conflicts = 0
+
+    public static let diagnosticLimit = 100
+
+    public init() {}
+
+    public var created: Int { entities.values.reduce(0) { $0 + $1.created } }
+    public var updated: Int { entities.values.reduce(0) { $0 + $1.updated } }
+    public var unchanged: Int { entities.values.reduce(0) { $0 + $1.unchanged } }
+
+    /// Adds another report, as of the next page.
+    public mutating func add(_ other: ImportReport) {
+        for (entity, counts) in other.entities {
+            entities[entity, default: Counts()].created += counts.created
+            entities[entity, default: Counts()].updated += counts.updated
+            entities[entity, default: Counts()].unchanged += counts.unchanged
+        }
+        diagnostics += other.diagnostics.prefix(ImportReport.diagnosticLimit - diagnostics.count)
+        diagnosticCount += other.diagnosticCount
+        listed += other.listed
+        conflicts += other.conflicts
+        for path in other.unmapped {
+            if let known = unmapped.firstIndex(where: { $0.entity == path.entity && $0.path == path.path }) {
+                unmapped[known].count += path.count
+            } else {
+                unmapped.append(path)
+            }
+        }
+        unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
+    }
+}
+
+/// Something in a response that could not be taken as it came. The rest was.
+public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// A record without a key, or with one of a wrong type: it is skipped, with everything nested in it.
+        case keyMissing = "key.missing"
+        /// A value of a wrong type: the old value is kept.
+        case valueType = "value.type"
+        /// Null where the schema says that there is a value: null is stored.
+        case valueNull = "value.null"
+        /// A relationship's value that is neither an object, a key, nor a list of them: the old one is kept.
+        case relationshipType = "relationship.type"
+        /// A bare key of a record that is not there, for a relationship that would be stored in that record.
+        case referenceUnstorable = "reference.unstorable"
+    }
+
+    public var code: Code
+    /// Where in the response: `$[3].user.id`.
+    public var path: String
+    public var entity: String
+    /// The record's key, where it is known.
+    public var key: String?
+    /// The attribute or relationship.
+    public var field: String?
+    public var message: String
+
+    public var description: String {
+        let record = entity + (key.map { " \($0)" } ?? "")
+        return "\(code.rawValue) at \(path): \(record)\(field.map { ".\($0)" } ?? ""): \(message)"
+    }
+}

@@ -1,0 +1,226 @@
+// The front of the import: documents in, one atomic change of the store out.
+
+import Foundation
+public import TarnStore
+
+/// Turns responses into drafts and merges them into a store.
+///
+/// Documents are drafted outside the write transaction with ``add(_:records:entity:parent:)``, as many as make a unit, and
+/// stored together by ``commit(into:)``. An importer is used by one thread at a time.
+public final class Importer {
+    private let catalog: Catalog
+    private let plan: ImportPlan
+    private let parser: JSONParser
+    private var drafter: Drafter
+    private var listed = 0
+
+    /// - Throws: `ImportError.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
+    public init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
+        self.catalog = catalog
+        plan = try ImportPlan(mapping, catalog)
+        parser = try JSONParser()
+        drafter = Drafter(plan)
+    }
+
+    /// What one document listed.
+    public struct Added: Sendable {
+        /// In the order of the document; records that were skipped are left out.
+        public var listed: [ListedRecord]
+        /// How many elements the list had.
+        public var count: Int
+    }
+
+    /// Parses a document and drafts its records, with everything nested in them.
+    ///
+    /// - Parameters:
+    ///   - records: where the list is. An object there is one record.
+    ///   - parent: a record that the listed ones belong to.
+    /// - Throws: `ImportError`; then nothing of this document is kept in the unit.
+    public func add(
+        _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil
+    ) throws(ImportError) -> Added {
+        guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
+        var injected: (field: UInt16, key: [UInt8])?
+        if let parent {
+            guard let field = plan.plans[position].entity.field(parent.relationship) else {
+                throw .unknownField(entity: entity, field: parent.relationship)
+            }
+            injected = (field.id, parent.storageKey)
+        }
+        let tape = try parse(body)
+        let place = try locate(records, in: tape)
+        var added = Added(listed: [], count: 0)
+        func draft(_ index: Int) {
+            added.count += 1
+            if let key = drafter.draft(tape, index, plan: position, parent: injected) {
+                added.listed.append(ListedRecord(entity: plan.plans[position].entity.id, storageKey: key))
+            }
+        }
+        if tape.kind(place) == .array {
+            tape.forEachElement(place) { draft($0) }
+        } else {
+            draft(place)
+        }
+        listed += added.count
+        return added
+    }
+
+    private func parse(_ body: [UInt8]) throws(ImportError) -> Tape {
+        let result: Result<Tape, ImportError> = body.withUnsafeBytes { bytes in
+            do throws(ImportError) { return .success(try parser.parse(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// Forgets everything that was added since the last commit.
+    public func discard() {
+        drafter.reset()
+        listed = 0
+        for plan in plan.plans { _ = plan.takeUnmapped() }
+    }
+
+    /// Merges what was added into the store, and begins a new unit. Rows whose content does not change are not written.
+    ///
+    /// - Throws: `StoreError`; then the transaction must not be committed.
+    public func commit(into writer: inout StoreWriter) throws -> ImportReport {
+        var report = ImportReport()
+        report.listed = listed
+        let order = drafter.list.sorted()
+        var counts = [ImportReport.Counts](repeating: ImportReport.Counts(), count: plan.plans.count)
+        var next = 0
+        while next < order.count {
+            let planIndex = Int(drafter.list.drafts[order[next]].plan)
+            let entity = plan.plans[planIndex].entity
+            var appender = try writer.appender(entity)
+            while next < order.count, Int(drafter.list.drafts[order[next]].plan) == planIndex {
+                let draft = drafter.list.drafts[order[next]]
+                next += 1
+                guard let body = drafter.list.body(draft) else { continue }
+                let key = drafter.list.key(draft)
+                let outcome = try writer.merge(
+                    entity, key, body, isComplete: draft.isComplete, appending: appender.isPastTheEnd(key))
+                switch outcome {
+                case .created: counts[planIndex].created += 1
+                case .updated: counts[planIndex].updated += 1
+                case .unchanged: counts[planIndex].unchanged += 1
+                }
+            }
+        }
+        try connectDerived(&writer, &counts)
+        for (index, counts) in counts.enumerated() where counts.total > 0 {
+            report.entities[plan.plans[index].entity.name] = counts
+        }
+        report.diagnostics = drafter.diagnostics
+        report.diagnosticCount = drafter.diagnosticCount
+        report.conflicts = drafter.list.conflicts
+        for plan in plan.plans {
+            for (path, count) in plan.takeUnmapped() {
+                report.unmapped.append(ImportReport.UnmappedPath(entity: plan.entity.name, path: path, count: count))
+            }
+        }
+        report.unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
+        discard()
+        return report
+    }
+
+    /// Lists whose references stand in their members: members that came as bare keys get theirs, members that left lose it.
+    private func connectDerived(_ writer: inout StoreWriter, _ counts: inout [ImportReport.Counts]) throws {
+        guard !drafter.derived.isEmpty else { return }
+        // The last list that is said of a relationship of a record counts.
+        var last: [[UInt8]: Int] = [:]
+        for (index, note) in drafter.derived.enumerated() { last[note.identity] = index }
+        for (index, note) in drafter.derived.enumerated() where last[note.identity] == index {
+            let owner = plan.plans[note.ownerPlan].entity
+            guard let indexID = note.field.index else { continue }
+            for (position, member) in note.members.enumerated() where note.bareMembers.contains(member) {
+                let outcome = try set(
+                    note.field, to: note.target, position: note.isOrdered ? UInt32(position) : nil, of: owner, member, &writer)
+                guard let outcome else {
+                    drafter.diagnosticCount += 1
+                    if drafter.diagnostics.count < ImportReport.diagnosticLimit {
+                        drafter.diagnostics.append(note.unstorable(member, owner: owner.name))
+                    }
+                    continue
+                }
+                if case .updated = outcome { counts[note.ownerPlan].updated += 1 }
+            }
+            try writer.applyIndexChanges()
+            let members = Set(note.members)
+            var left: [[UInt8]] = []
+            try note.target.withUnsafeBytes { target in
+                try writer.access.referrers(of: target, through: indexID, positioned: note.isOrdered) { referrer in
+                    if !members.contains(Array(referrer)) { left.append(Array(referrer)) }
+                    return true
+                }
+            }
+            for referrer in left {
+                if case .updated? = try set(note.field, to: nil, position: nil, of: owner, referrer, &writer) {
+                    counts[note.ownerPlan].updated += 1
+                }
+            }
+        }
+    }
+
+    /// Sets or clears the reference of a record that is there. Nil if it is not.
+    private func set(
+        _ field: Catalog.Field, to target: [UInt8]?, position: UInt32?, of entity: Catalog.Entity, _ key: [UInt8],
+        _ writer: inout StoreWriter
+    ) throws -> StoreWriter.Outcome? {
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        builder.field(field.id) { value in
+            if let target, let position {
+                value.append(ValueTag.positionedReference)
+                value.append(position)
+                value.append(target)
+            } else if let target {
+                value.append(ValueTag.reference)
+                value.append(target)
+            } else {
+                value.appendValueNull()
+            }
+        }
+        builder.finish(into: &bytes)
+        guard let body = RowBody(bytes.bytes, isWide: false) else { return nil }
+        return try key.withUnsafeBytes { key in
+            guard try writer.access.row(entity, key) != nil else { return nil }
+            return try writer.merge(entity, key, body, isComplete: false)
+        }
+    }
+
+    private func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> Int {
+        var index = Tape.root
+        for key in path.keys {
+            guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else {
+                var present: [String] = []
+                if tape.kind(index) == .object {
+                    var i = index + 1
+                    while i < tape.end(index), present.count < 8 {
+                        present.append(String(decoding: tape.string(i), as: UTF8.self))
+                        i = tape.next(i + 1)
+                    }
+                }
+                throw .recordsNotFound(path: path.description, missing: key, present: present)
+            }
+            index = value
+        }
+        guard tape.kind(index) == .array || tape.kind(index) == .object else {
+            throw .notRecords(path: path.description, found: tape.describe(index))
+        }
+        return index
+    }
+}
+
+extension DerivedList {
+    /// Which relationship of which record.
+    fileprivate var identity: [UInt8] {
+        target + [0xFF, UInt8(truncatingIfNeeded: ownerPlan), UInt8(field.id & 0xFF), UInt8(field.id >> 8)]
+    }
+
+    fileprivate func unstorable(_ member: [UInt8], owner: String) -> Diagnostic {
+        Diagnostic(
+            code: .referenceUnstorable, path: path, entity: entity,
+            key: target.withUnsafeBytes { RecordKey(storageKey: $0) }?.description, field: name,
+            message:
+                "\(owner) \(member.withUnsafeBytes { RecordKey(storageKey: $0) }?.description ?? "") is not there, and its \(field.name) would stand in it; fetch it first")
+    }
+}

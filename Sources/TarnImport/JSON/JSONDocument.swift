@@ -1,0 +1,201 @@
+// A JSON document as simdjson's tape: parsed once, walked in place.
+
+internal import TarnStore
+import CSimdJSON
+
+/// Parses documents, one after the other, into buffers that it keeps. For one thread at a time.
+final class JSONParser {
+    static let maximumDepth = 1024
+
+    private let parser: OpaquePointer
+    private var padded: UnsafeMutableRawPointer
+    private var capacity: Int
+
+    init() throws(ImportError) {
+        guard let parser = tarn_json_parser_new(JSONParser.maximumDepth) else { throw .outOfMemory }
+        self.parser = parser
+        capacity = 1 << 16
+        padded = .allocate(byteCount: capacity + tarn_json_padding(), alignment: 64)
+    }
+
+    deinit {
+        tarn_json_parser_free(parser)
+        padded.deallocate()
+    }
+
+    /// The tape is valid until the next call.
+    ///
+    /// - Throws: `.invalidJSON` with the byte offset where it is known.
+    func parse(_ bytes: Bytes) throws(ImportError) -> Tape {
+        if bytes.count > capacity {
+            padded.deallocate()
+            capacity = bytes.count
+            padded = .allocate(byteCount: capacity + tarn_json_padding(), alignment: 64)
+        }
+        if let base = bytes.baseAddress { padded.copyMemory(from: base, byteCount: bytes.count) }
+        (padded + bytes.count).initializeMemory(as: UInt8.self, repeating: 0, count: tarn_json_padding())
+        let document = tarn_json_parse(parser, padded.assumingMemoryBound(to: UInt8.self), bytes.count)
+        guard document.error == 0, let words = document.tape, let strings = document.strings else {
+            throw .invalidJSON(
+                reason: String(cString: tarn_json_error_message(document.error)),
+                offset: document.error_offset < 0 ? nil : Int(document.error_offset), beginning: JSONParser.sample(bytes))
+        }
+        return Tape(words: UnsafeBufferPointer(start: words, count: document.tape_count), strings: UnsafeRawPointer(strings))
+    }
+
+    /// The first characters of a body, so that an error shows what came instead of JSON.
+    private static func sample(_ bytes: Bytes) -> String {
+        let text = String(decoding: bytes.prefix(48), as: UTF8.self).replacing("\n", with: " ").replacing("\r", with: "")
+        return bytes.count > 48 ? text + "…" : text
+    }
+}
+
+/// simdjson's tape: 64-bit words, a type in the top 8 bits and a payload in the rest (its `doc/tape.md`). Valid as long as its
+/// parser keeps the document.
+struct Tape {
+    let words: UnsafeBufferPointer<UInt64>
+    let strings: UnsafeRawPointer
+
+    enum Kind: UInt8 {
+        case object = 0x7B, array = 0x5B, string = 0x22, int = 0x6C, uint = 0x75, double = 0x64
+        case `true` = 0x74, `false` = 0x66, null = 0x6E
+    }
+
+    /// Where the document's value stands.
+    static let root = 1
+
+    @inline(__always)
+    func kind(_ index: Int) -> Kind? { Kind(rawValue: UInt8(truncatingIfNeeded: words[index] >> 56)) }
+
+    @inline(__always)
+    private func payload(_ index: Int) -> UInt64 { words[index] & 0x00FF_FFFF_FFFF_FFFF }
+
+    /// The index behind a value.
+    @inline(__always)
+    func next(_ index: Int) -> Int {
+        switch words[index] >> 56 {
+        case 0x7B, 0x5B: Int(payload(index) & 0xFFFF_FFFF)
+        case 0x6C, 0x75, 0x64: index + 2
+        default: index + 1
+        }
+    }
+
+    /// The index of the closing word of an object or array.
+    @inline(__always)
+    func end(_ index: Int) -> Int { Int(payload(index) & 0xFFFF_FFFF) - 1 }
+
+    /// The text of a string (or key), UTF-8, unescaped.
+    @inline(__always)
+    func string(_ index: Int) -> Bytes {
+        let start = strings + Int(payload(index))
+        return Bytes(start: start + 4, count: Int(start.loadUnaligned(as: UInt32.self)))
+    }
+
+    @inline(__always)
+    func int(_ index: Int) -> Int64 { Int64(bitPattern: words[index + 1]) }
+
+    @inline(__always)
+    func uint(_ index: Int) -> UInt64 { words[index + 1] }
+
+    @inline(__always)
+    func double(_ index: Int) -> Double { Double(bitPattern: words[index + 1]) }
+
+    /// Calls the closure with the index of every element of an array.
+    @inline(__always)
+    func forEachElement<Failure: Error>(_ index: Int, _ body: (Int) throws(Failure) -> Void) throws(Failure) {
+        let end = end(index)
+        var i = index + 1
+        while i < end {
+            try body(i)
+            i = next(i)
+        }
+    }
+
+    /// The value of a key of an object; the last one if the key occurs several times.
+    func value(of key: String, in object: Int) -> Int? {
+        var found: Int?, i = object + 1
+        let end = end(object)
+        var key = key
+        key.withUTF8 { key in
+            while i < end {
+                if Bytes.equal(string(i), Bytes(key)) { found = i + 1 }
+                i = next(i + 1)
+            }
+        }
+        return found
+    }
+
+    /// `$[3].user.id`: how a place is reached from the root. Walks the document, so only for diagnostics.
+    func path(to target: Int) -> String {
+        var path = "$", index = Tape.root
+        while index < target {
+            switch kind(index) {
+            case .object:
+                var i = index + 1, found = false
+                while i < end(index) {
+                    let value = i + 1
+                    if value == target || (value < target && target < next(value)) {
+                        let key = String(decoding: string(i), as: UTF8.self)
+                        path += "." + (key.contains(".") ? "'\(key)'" : key)
+                        index = value
+                        found = true
+                        break
+                    }
+                    i = next(value)
+                }
+                if !found { return path }
+            case .array:
+                var i = index + 1, position = 0, found = false
+                while i < end(index) {
+                    if i == target || (i < target && target < next(i)) {
+                        path += "[\(position)]"
+                        index = i
+                        found = true
+                        break
+                    }
+                    i = next(i)
+                    position += 1
+                }
+                if !found { return path }
+            default: return path
+            }
+        }
+        return path
+    }
+
+    /// Appends a value as compact JSON text.
+    func appendText(_ index: Int, to writer: inout ByteWriter) {
+        switch kind(index) {
+        case .object:
+            writer.append(UInt8(ascii: "{"))
+            var i = index + 1
+            while i < end(index) {
+                if i > index + 1 { writer.append(UInt8(ascii: ",")) }
+                appendText(i, to: &writer)
+                writer.append(UInt8(ascii: ":"))
+                appendText(i + 1, to: &writer)
+                i = next(i + 1)
+            }
+            writer.append(UInt8(ascii: "}"))
+        case .array:
+            writer.append(UInt8(ascii: "["))
+            var first = true
+            forEachElement(index) { element in
+                if !first { writer.append(UInt8(ascii: ",")) }
+                first = false
+                appendText(element, to: &writer)
+            }
+            writer.append(UInt8(ascii: "]"))
+        case .string:
+            var text = ""
+            text.appendJSONString(String(decoding: string(index), as: UTF8.self))
+            writer.append(text)
+        case .int: writer.append(String(int(index)))
+        case .uint: writer.append(String(uint(index)))
+        case .double: writer.append("\(double(index))")
+        case .true: writer.append("true")
+        case .false: writer.append("false")
+        case .null, nil: writer.append("null")
+        }
+    }
+}

@@ -1,0 +1,245 @@
+// A mapping compiled against a catalog: for every entity a tree of JSON keys that leads to slots.
+
+internal import TarnStore
+
+/// What one attribute or relationship of an entity takes from JSON.
+struct Slot {
+    enum Kind {
+        case attribute(AttributeType, epoch: EpochUnit?)
+        /// A reference that is stored in this entity.
+        case toOne(destination: Int)
+        case toMany(destination: Int)
+        /// A relationship whose references are stored in the records that it leads to.
+        case derived(owner: Int, field: Catalog.Field, reference: Catalog.Reference, isToMany: Bool)
+    }
+
+    var name: String
+    /// The stored field; 0 for a derived relationship.
+    var field: UInt16
+    var kind: Kind
+    var isOptional: Bool
+    var isKey = false
+}
+
+/// A node of the tree of keys.
+struct KeyNode: ~Copyable {
+    /// JSON key → entry.
+    var table = KeyTable()
+    var entries: [Entry] = []
+    var unmappedCount = 0
+
+    struct Entry {
+        /// Slots that take the value of this key, with their rank among the slot's alternates: less is better.
+        var takers: [(slot: Int, rank: Int)] = []
+        /// The node below, for paths that go on.
+        var child: Int?
+        /// Whether the description knows the key and does not want it.
+        var isIgnored = false
+        /// For keys that are neither: how often they were met.
+        var unmapped: Int?
+    }
+}
+
+/// How JSON objects of one entity become drafts.
+final class EntityPlan {
+    let entity: Catalog.Entity
+    /// Stored fields in ascending order of ids, then derived relationships.
+    var slots: [Slot] = []
+    /// Slots of the key, in its order.
+    var keySlots: [Int] = []
+    private(set) var nodes = NodeList()
+    private let ignored: [KeyPath]
+    /// Unmapped paths that were met, with their counts.
+    private(set) var unmapped: [(path: String, count: Int)] = []
+    /// A response that uses values as keys would otherwise be listed key by key.
+    private static let unmappedLimit = 200
+
+    init(_ entity: Catalog.Entity, ignored: [KeyPath]) {
+        self.entity = entity
+        self.ignored = ignored
+    }
+
+    /// Adds the paths of a slot, best first.
+    func add(_ paths: [KeyPath], for slot: Int) {
+        for (rank, path) in paths.enumerated() {
+            var node = 0
+            for (depth, key) in path.keys.enumerated() {
+                let isLast = depth == path.keys.count - 1
+                var bytes = Array(key.utf8)
+                let found = bytes.withUnsafeBytes { nodes[node].table.find($0) }
+                let position: Int
+                if let found {
+                    position = found
+                } else {
+                    position = nodes[node].entries.count
+                    bytes.withUnsafeMutableBytes { nodes[node].table.insert(Bytes($0), position) }
+                    nodes[node].entries.append(KeyNode.Entry())
+                }
+                if isLast {
+                    nodes[node].entries[position].takers.append((slot, rank))
+                } else if let child = nodes[node].entries[position].child {
+                    node = child
+                } else {
+                    let child = nodes.append()
+                    nodes[node].entries[position].child = child
+                    node = child
+                }
+            }
+        }
+    }
+
+    /// Registers a key that was met for the first time and is not mapped.
+    ///
+    /// - Parameter prefix: the keys above it.
+    func meet(_ key: Bytes, in node: Int, prefix: [String]) {
+        guard nodes[node].unmappedCount < EntityPlan.unmappedLimit else { return }
+        nodes[node].unmappedCount += 1
+        let path = KeyPath(keys: prefix + [String(decoding: key, as: UTF8.self)])
+        var entry = KeyNode.Entry()
+        if ignored.contains(where: { $0.covers(path) }) {
+            entry.isIgnored = true
+        } else {
+            entry.unmapped = unmapped.count
+            unmapped.append((path.description, 1))
+        }
+        nodes[node].table.insert(key, nodes[node].entries.count)
+        nodes[node].entries.append(entry)
+    }
+
+    func countUnmapped(_ index: Int) { unmapped[index].count += 1 }
+
+    /// Takes the counts since the last call.
+    func takeUnmapped() -> [(path: String, count: Int)] {
+        defer { for index in unmapped.indices { unmapped[index].count = 0 } }
+        return unmapped.filter { $0.count > 0 }
+    }
+}
+
+/// Nodes are not copyable, so they live in memory of their own.
+final class NodeList {
+    private var nodes: UnsafeMutablePointer<KeyNode>
+    private var count = 1
+    private var capacity = 4
+
+    init() {
+        nodes = .allocate(capacity: capacity)
+        nodes.initialize(to: KeyNode())
+    }
+
+    deinit {
+        nodes.deinitialize(count: count)
+        nodes.deallocate()
+    }
+
+    subscript(index: Int) -> KeyNode {
+        _read {
+            precondition(index < count)
+            yield nodes[index]
+        }
+        _modify {
+            precondition(index < count)
+            yield &nodes[index]
+        }
+    }
+
+    func append() -> Int {
+        if count == capacity {
+            let larger = UnsafeMutablePointer<KeyNode>.allocate(capacity: capacity * 2)
+            larger.moveInitialize(from: nodes, count: count)
+            nodes.deallocate()
+            nodes = larger
+            capacity *= 2
+        }
+        (nodes + count).initialize(to: KeyNode())
+        count += 1
+        return count - 1
+    }
+}
+
+extension KeyPath {
+    /// Whether this pattern (`*` stands for any run of characters in a key) matches a path or something above it.
+    func covers(_ path: KeyPath) -> Bool {
+        keys.count <= path.keys.count && zip(keys, path.keys).allSatisfy { KeyPath.glob(Array($0.utf8), Array($1.utf8)) }
+    }
+
+    static func glob(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
+        let star = UInt8(ascii: "*")
+        var p = 0, t = 0, lastStar: Int?, resume = 0
+        while t < text.count {
+            if p < pattern.count, pattern[p] == star {
+                lastStar = p
+                resume = t
+                p += 1
+            } else if p < pattern.count, pattern[p] == text[t] {
+                p += 1
+                t += 1
+            } else if let star = lastStar {
+                p = star + 1
+                resume += 1
+                t = resume
+            } else {
+                return false
+            }
+        }
+        while p < pattern.count, pattern[p] == star { p += 1 }
+        return p == pattern.count
+    }
+}
+
+/// The plans of all entities.
+struct ImportPlan {
+    let plans: [EntityPlan]
+
+    /// - Throws: `.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
+    init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
+        for (name, entityMapping) in mapping.entities {
+            guard let entity = catalog.entity(name) else { throw .unknownEntity(name) }
+            for field in entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() {
+                guard entity.field(field) != nil || catalog.relationship(field, of: entity) != nil else {
+                    throw .unknownField(entity: name, field: field)
+                }
+            }
+        }
+        let positions = Dictionary(uniqueKeysWithValues: catalog.entities.enumerated().map { ($1.id, $0) })
+        plans = catalog.entities.map { entity in
+            let entityMapping = mapping.entities[entity.name] ?? EntityMapping()
+            let plan = EntityPlan(entity, ignored: entityMapping.ignored)
+            func paths(_ name: String) -> [KeyPath] {
+                let own = mapping.naming.jsonKeys(for: name).map { KeyPath(keys: [$0]) }
+                let declared = entityMapping.paths[name] ?? []
+                return declared + own.filter { !declared.contains($0) }
+            }
+            for field in entity.fields {
+                let kind: Slot.Kind
+                switch field.kind {
+                case .attribute(let type): kind = .attribute(type, epoch: entityMapping.epochs[field.name])
+                case .reference(let reference):
+                    guard let destination = positions[reference.destination] else { continue }
+                    kind = reference.isToMany ? .toMany(destination: destination) : .toOne(destination: destination)
+                }
+                var slot = Slot(name: field.name, field: field.id, kind: kind, isOptional: field.isOptional)
+                slot.isKey = entity.key.contains(field.id)
+                plan.slots.append(slot)
+                plan.add(paths(field.name), for: plan.slots.count - 1)
+            }
+            for relationship in catalog.relationships(of: entity) where !relationship.isStored {
+                // A derived side takes part only if the description says where its JSON is, or declares it.
+                guard entityMapping.paths[relationship.name] != nil || entityMapping.declared.contains(relationship.name),
+                    let owner = positions[relationship.owner],
+                    let field = catalog.entities[owner].field(id: relationship.field),
+                    case .reference(let reference) = field.kind
+                else { continue }
+                plan.slots.append(
+                    Slot(
+                        name: relationship.name, field: 0,
+                        kind: .derived(owner: owner, field: field, reference: reference, isToMany: relationship.isToMany),
+                        isOptional: true))
+                plan.add(paths(relationship.name), for: plan.slots.count - 1)
+            }
+            plan.keySlots = entity.key.compactMap { id in plan.slots.firstIndex { $0.field == id } }
+            return plan
+        }
+    }
+
+    func position(of entity: String) -> Int? { plans.firstIndex { $0.entity.name == entity } }
+}

@@ -1,0 +1,80 @@
+// A hash table from the bytes of JSON keys to small integers: the one lookup that every key of every object goes through.
+
+internal import TarnStore
+
+struct KeyTable: ~Copyable {
+    private struct Slot {
+        var hash: UInt64
+        var offset: Int32
+        var length: Int32
+        var value: Int32
+    }
+
+    private var slots: UnsafeMutableBufferPointer<Slot>
+    private var keys = ByteWriter(capacity: 256)
+    private var count = 0
+
+    init() {
+        slots = .allocate(capacity: 16)
+        slots.initialize(repeating: Slot(hash: 0, offset: 0, length: 0, value: -1))
+    }
+
+    deinit { slots.deallocate() }
+
+    @inline(__always)
+    func find(_ key: Bytes) -> Int? {
+        let hash = KeyTable.hash(key), mask = slots.count - 1
+        var position = Int(truncatingIfNeeded: hash) & mask
+        while true {
+            let slot = slots[position]
+            if slot.value < 0 { return nil }
+            if slot.hash == hash, Int(slot.length) == key.count,
+                Bytes.equal(Bytes(start: keys.base + Int(slot.offset), count: Int(slot.length)), key)
+            {
+                return Int(slot.value)
+            }
+            position = (position + 1) & mask
+        }
+    }
+
+    /// The key must not be there yet.
+    mutating func insert(_ key: Bytes, _ value: Int) {
+        if (count + 1) * 2 > slots.count { grow() }
+        place(Slot(hash: KeyTable.hash(key), offset: Int32(keys.count), length: Int32(key.count), value: Int32(value)))
+        keys.append(key)
+        count += 1
+    }
+
+    private mutating func place(_ slot: Slot) {
+        var position = Int(truncatingIfNeeded: slot.hash) & (slots.count - 1)
+        while slots[position].value >= 0 { position = (position + 1) & (slots.count - 1) }
+        slots[position] = slot
+    }
+
+    private mutating func grow() {
+        let old = slots
+        slots = .allocate(capacity: old.count * 2)
+        slots.initialize(repeating: Slot(hash: 0, offset: 0, length: 0, value: -1))
+        for slot in old where slot.value >= 0 { place(slot) }
+        old.deallocate()
+    }
+
+    /// Not against adversaries: a table holds the keys of a mapping and the few unmapped ones that were met.
+    @inline(__always)
+    static func hash(_ bytes: Bytes) -> UInt64 {
+        var hash = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
+        var i = 0
+        while i + 8 <= bytes.count {
+            hash = (hash ^ bytes.loadUnaligned(fromByteOffset: i, as: UInt64.self)) &* 0xFF51_AFD7_ED55_8CCD
+            hash ^= hash >> 32
+            i += 8
+        }
+        var tail: UInt64 = 0
+        while i < bytes.count {
+            tail = tail << 8 | UInt64(bytes[i])
+            i += 1
+        }
+        hash = (hash ^ tail) &* 0xFF51_AFD7_ED55_8CCD
+        return hash ^ hash >> 29
+    }
+}

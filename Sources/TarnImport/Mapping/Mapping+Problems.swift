@@ -1,0 +1,48 @@
+// What is wrong with a mapping for a schema, whoever wrote it.
+
+import TarnStore
+
+extension Mapping {
+    /// Everything in this mapping that does not fit the schema; empty if it does.
+    public func problems(for schema: Schema) -> [SchemaError] {
+        var problems: [SchemaError] = []
+        for (name, mapping) in entities.sorted(by: { $0.key < $1.key }) {
+            guard let entity = schema.entities.first(where: { $0.name == name }) else {
+                let message = Spelling.unknown("entity", name, among: schema.entities.map(\.name))
+                problems.append(SchemaError(entity: name, field: nil, message))
+                continue
+            }
+            problems += mapping.problems(for: entity)
+        }
+        return problems
+    }
+}
+
+extension EntityMapping {
+    fileprivate func problems(for entity: EntityDefinition) -> [SchemaError] {
+        var problems: [SchemaError] = []
+        let fields = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+        for (field, paths) in paths.sorted(by: { $0.key < $1.key }) {
+            if !fields.contains(field) {
+                problems.append(SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
+            }
+            if paths.contains(where: { $0.keys.contains("") }) {
+                problems.append(SchemaError(entity: entity.name, field: field, "a key path has an empty key: remove it"))
+            }
+        }
+        for field in epochs.keys.sorted() {
+            guard let attribute = entity.attributes.first(where: { $0.name == field }) else {
+                let message = Spelling.unknown("attribute", field, among: entity.attributes.map(\.name))
+                problems.append(SchemaError(entity: entity.name, field: field, message))
+                continue
+            }
+            if attribute.type != .date, attribute.type != .array(.date) {
+                problems.append(
+                    SchemaError(
+                        entity: entity.name, field: field,
+                        "only a date counts from an epoch, and this is \(attribute.type.word): remove epoch, or make it a date"))
+            }
+        }
+        return problems
+    }
+}

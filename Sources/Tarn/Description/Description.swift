@@ -1,0 +1,119 @@
+// The description file as values: an API, its entities and its endpoints. `DescriptionReader` fills them from YAML.
+
+import Glibc
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+/// A description file, read and checked: where the store is, how to reach the API, what its records are and how its
+/// JSON becomes records, and what to fetch.
+///
+/// <doc:DescriptionFile> is the reference of the format.
+public struct Description: Sendable, Hashable {
+    /// The path of the file, as it was given.
+    public var file: String
+    /// The path of the store; a relative one in the file has been resolved beside the file.
+    public var storePath: String
+    public var api: APIDescription
+    /// Sound: `schema.problems()` is empty.
+    public var schema: Schema
+    public var mapping: Mapping
+    /// In the order of the file. May be empty.
+    public var endpoints: [Endpoint]
+
+    public init(
+        file: String, storePath: String, api: APIDescription, schema: Schema, mapping: Mapping, endpoints: [Endpoint]
+    ) {
+        self.file = file
+        self.storePath = storePath
+        self.api = api
+        self.schema = schema
+        self.mapping = mapping
+        self.endpoints = endpoints
+    }
+
+    /// The largest file that is read.
+    public static let sizeLimit = 10_000_000
+
+    /// Reads and checks a description file.
+    ///
+    /// - Throws: `DescriptionError` with every problem found: the file cannot be read, is not YAML in UTF-8, or breaks
+    ///   a rule of the format.
+    public static func load(path: String) throws(DescriptionError) -> Description {
+        let bytes = try read(path)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            // Lines are searched only now: a valid file pays nothing for them.
+            let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
+            throw DescriptionError([.init(file: path, line: line, "not valid UTF-8: save the file as UTF-8 text")])
+        }
+        return try parse(text, file: path)
+    }
+
+    /// Checks the text of a description file.
+    ///
+    /// - Parameter file: The path to name in errors; a relative store lies beside it. Nothing is read from it.
+    /// - Throws: `DescriptionError` with every problem found.
+    public static func parse(_ text: String, file: String) throws(DescriptionError) -> Description {
+        guard text.utf8.count <= sizeLimit else { throw tooLarge(file) }
+        let document = try YAMLDocument.parse(text, file: file)
+        var reader = DescriptionReader(file: file)
+        let description = reader.description(document)
+        guard let description, reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
+        return description
+    }
+
+    private static func tooLarge(_ file: String) -> DescriptionError {
+        DescriptionError([.init(file: file, "larger than 10 MB: this is not a description file")])
+    }
+
+    private static func read(_ path: String) throws(DescriptionError) -> [UInt8] {
+        func failure(_ message: String) -> DescriptionError { DescriptionError([.init(file: path, message)]) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            switch errno {
+            case ENOENT, ENOTDIR: throw failure("there is no such file: name the description with --file, or create it")
+            case EACCES: throw failure("no permission to read this file")
+            default: throw failure("cannot be opened: \(String(cString: strerror(errno)))")
+            }
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count == 0 { return bytes }
+            guard count > 0 else {
+                switch errno {
+                case EINTR: continue
+                case EISDIR: throw failure("this is a directory: name the description file in it")
+                default: throw failure("cannot be read: \(String(cString: strerror(errno)))")
+                }
+            }
+            bytes += chunk[..<count]
+            // Checked while reading, not before: a device or a pipe has no size to ask for.
+            guard bytes.count <= sizeLimit else { throw tooLarge(path) }
+        }
+    }
+}
+
+/// How to reach an API.
+public struct APIDescription: Sendable, Hashable {
+    /// An absolute `http` or `https` URL without query, fragment and trailing `/`.
+    public var base: String
+    /// Other base URLs of the same API, in the same form: a link that begins with one is followed at ``base``.
+    public var aliases: [String]
+    /// Header fields of every request, in the order of the file.
+    public var headers: [HTTPHeaders.Field]
+    /// The environment variable that holds the bearer token (RFC 6750 §2.1). The token itself is never in the file.
+    public var bearerEnvironment: String?
+
+    public init(
+        base: String, aliases: [String] = [], headers: [HTTPHeaders.Field] = [], bearerEnvironment: String? = nil
+    ) {
+        self.base = base
+        self.aliases = aliases
+        self.headers = headers
+        self.bearerEnvironment = bearerEnvironment
+    }
+}

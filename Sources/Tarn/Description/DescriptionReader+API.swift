@@ -1,0 +1,166 @@
+// The `api` section: where the server is, and what every request carries.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension DescriptionReader {
+    private static let unsupported = "is not supported by this version; remove the line"
+
+    mutating func api(_ value: YAMLValue) -> APIDescription? {
+        guard
+            let section = section(
+                value, "api", keys: ["base", "aliases", "headers", "auth", "naming"], required: ["base"],
+                instead: ["pace": DescriptionReader.unsupported],
+                example: ["base": "base: https://api.example.org"])
+        else { return nil }
+        let base = text(section, "base").flatMap { baseURL($0, "api.base", section["base"]?.mark) }
+        let aliases = texts(section, "aliases").compactMap { baseURL($0.text, "api.aliases", $0.mark) }
+        let bearer = bearerEnvironment(section)
+        let headers = headers(section, hasBearer: bearer != nil)
+        return base.map { APIDescription(base: $0, aliases: aliases, headers: headers, bearerEnvironment: bearer) }
+    }
+
+    /// The naming convention; it is under `api` because it is the API's.
+    mutating func naming(_ top: Section) -> NamingConvention {
+        guard case .mapping(let entries)? = top["api"]?.content, let value = entries.first(where: { $0.key == "naming" })?.value
+        else { return NamingConvention() }
+        let section = Section(field: "api", mark: value.mark, values: ["naming": value])
+        var words: [String: String] = [:]
+        var origins: [String: String] = [:]
+        for entry in self.entries(section, "naming", of: "words in JSON to words in names") {
+            let field = "api.naming.\(entry.key)"
+            guard let word = text(entry.value, field) else { continue }
+            for (text, mark) in [(entry.key, entry.keyMark), (word, entry.value.mark)] where !isWord(text) {
+                report(field, mark, "\"\(text)\" is not one word: use the letters a–z and digits, in lower case")
+            }
+            if let first = origins.updateValue(entry.key, forKey: word) {
+                report(field, entry.value.mark, "\(first) already becomes \"\(word)\": each needs a word of its own")
+            }
+            words[entry.key] = word
+        }
+        return NamingConvention(words: words)
+    }
+
+    private func isWord(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
+    }
+
+    // MARK: Base URLs
+
+    /// The URL without its trailing `/`, or nil, reported.
+    private mutating func baseURL(_ text: String, _ field: String, _ mark: Mark?) -> String? {
+        if let message = DescriptionReader.problem(ofBaseURL: text) {
+            report(field, mark, message)
+            return nil
+        }
+        var base = text[...]
+        while base.hasSuffix("/") { base = base.dropLast() }
+        return String(base)
+    }
+
+    /// RFC 3986 §3, as far as a base URL may use it. The text is not repeated in messages: it may hold a password.
+    private static func problem(ofBaseURL text: String) -> String? {
+        let form = "write an absolute URL such as https://api.example.org/v1"
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }) else {
+            return "a URL has only ASCII characters and no spaces: write others percent-encoded, in the host as xn--…"
+        }
+        let lower = text.lowercased()
+        guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix) else {
+            return "not an http or https URL: \(form)"
+        }
+        let rest = text.dropFirst(scheme.count)
+        if rest.contains("?") { return "a base URL has no query: write parameters under with of each endpoint" }
+        if rest.contains("#") { return "a base URL has no fragment: remove the # and what follows" }
+        let authority = rest.prefix { $0 != "/" }
+        if authority.contains("@") {
+            return "a base URL has no user or password: remove them; a token goes into the environment, see auth"
+        }
+        var host = authority
+        if let bracket = authority.lastIndex(of: "]") {
+            guard authority.hasPrefix("["), authority.distance(from: authority.startIndex, to: bracket) > 1 else {
+                return "the host is not readable: \(form)"
+            }
+            host = authority[bracket...].dropFirst()
+            guard host.isEmpty || host.hasPrefix(":") else { return "the host is not readable: \(form)" }
+            host = "h" + host
+        }
+        let parts = host.split(separator: ":", omittingEmptySubsequences: false)
+        guard let name = parts.first, !name.isEmpty else { return "the host is missing: \(form)" }
+        guard parts.count <= 2, name.utf8.allSatisfy(isHostByte) else { return "the host is not readable: \(form)" }
+        if parts.count == 2, UInt16(parts[1]).map({ $0 > 0 }) != true || !parts[1].utf8.allSatisfy({ $0 < 0x3A && $0 >= 0x30 }) {
+            return "the port is not a number from 1 to 65535: \(form)"
+        }
+        return nil
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "-._~%".utf8.contains(byte)
+    }
+
+    // MARK: Header fields and authentication
+
+    private mutating func headers(_ section: Section, hasBearer: Bool) -> [HTTPHeaders.Field] {
+        var fields: [HTTPHeaders.Field] = []
+        for entry in entries(section, "headers", of: "field names to values") {
+            let field = "api.headers.\(entry.key)"
+            guard let value = text(entry.value, field) else { continue }
+            // RFC 9110 §5.1, §5.6.2: a field name is a token.
+            if entry.key.isEmpty || !entry.key.utf8.allSatisfy(DescriptionReader.isTokenByte) {
+                report(field, entry.keyMark, "not the name of a header field: use letters, digits and -")
+                continue
+            }
+            // RFC 9110 §5.5: a CR or LF would begin another field.
+            if value.unicodeScalars.contains(where: { ($0.value < 0x20 && $0 != "\t") || $0.value == 0x7F }) {
+                report(field, entry.value.mark, "a header field's value has no line breaks or control characters: remove them")
+                continue
+            }
+            let name = entry.key.lowercased()
+            if fields.contains(where: { $0.name.lowercased() == name }) {
+                report(field, entry.keyMark, "this header field is there twice (case does not matter): join the values with a comma")
+            }
+            if name == "authorization", hasBearer {
+                report(field, entry.keyMark, "auth sets this header field already: remove one of the two")
+            }
+            fields.append(.init(entry.key, value))
+        }
+        return fields
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+
+    /// The values are never repeated in messages: a misplaced token must not reach a log.
+    private mutating func bearerEnvironment(_ api: Section) -> String? {
+        guard let value = api["auth"] else { return nil }
+        let form = "write auth: { bearer: { env: NAME_OF_THE_VARIABLE } }"
+        guard case .mapping = value.content else {
+            report(api, "auth", "expected a mapping: \(form)")
+            return nil
+        }
+        let others = ["basic", "header", "query", "oauth", "oauth2", "api_key", "token", "digest"]
+        guard
+            let auth = section(
+                value, "api.auth", keys: ["bearer"], required: ["bearer"],
+                instead: Dictionary(uniqueKeysWithValues: others.map { ($0, "\(DescriptionReader.unsupported), or \(form)") }),
+                example: ["bearer": "bearer: { env: NAME_OF_THE_VARIABLE }"]),
+            let bearer = auth["bearer"]
+        else { return nil }
+        guard case .mapping = bearer.content else {
+            report(auth, "bearer", "a token does not belong into this file: \(form) and put the token into that variable")
+            return nil
+        }
+        guard
+            let environment = section(
+                bearer, "api.auth.bearer", keys: ["env"], required: ["env"], example: ["env": "env: NAME_OF_THE_VARIABLE"]),
+            let name = text(environment, "env")
+        else { return nil }
+        let isName = name.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F }
+        guard isName, name.utf8.first.map({ !(0x30...0x39).contains($0) }) == true else {
+            report(environment, "env", "not the name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
+            return nil
+        }
+        return name
+    }
+}

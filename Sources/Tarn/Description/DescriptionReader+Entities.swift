@@ -1,0 +1,245 @@
+// The `entities` section: what the records are (the schema) and where their values come from (the mapping).
+
+import TarnImport
+import TarnStore
+
+extension DescriptionReader {
+    mutating func entities(_ top: Section) -> (Schema, Mapping) {
+        var schema = Schema()
+        var mapping = Mapping(naming: naming(top))
+        let entries = entries(top, "entities", of: "names to entities")
+        if let value = top["entities"], entries.isEmpty, !isReported("entities") {
+            report("entities", value.mark, "there are no entities: describe at least one kind of record")
+        }
+        for entry in entries {
+            let (definition, itsMapping) = entity(entry)
+            schema.entities.append(definition)
+            mapping.entities[entry.key] = itsMapping
+        }
+        // What follows from something reported above would only hide it.
+        let fresh = schema.locatedProblems().filter { problem in
+            if case .key = problem.part, isReported("entities.\(problem.error.entity ?? "").attributes") { return false }
+            return !isReported(DescriptionReader.field(problem))
+        }
+        for problem in fresh {
+            let field = DescriptionReader.field(problem)
+            switch problem.part {
+            case .entity, .attribute(_, .name), .relationship(_, .name): report(field, keyMark(field), problem.error.message)
+            default: report(at: field, problem.error.message)
+            }
+        }
+        for problem in mapping.problems(for: schema) {
+            let field = "entities.\(problem.entity ?? "").attributes.\(problem.field ?? "").epoch"
+            if !isReported(field) { report(at: field, problem.message) }
+        }
+        return (schema, mapping)
+    }
+
+    /// The dotted path of what a problem of the schema is about.
+    private static func field(_ problem: SchemaProblem) -> String {
+        let entity = "entities.\(problem.error.entity ?? "")"
+        func aspect(_ aspect: SchemaProblem.Aspect) -> String {
+            switch aspect {
+            case .name: ""
+            case .type: ".type"
+            case .values: ".values"
+            case .index: ".index"
+            case .destination: ".to"
+            case .ordered: ".ordered"
+            case .inverse: ".inverse"
+            }
+        }
+        switch problem.part {
+        case .entity: return entity
+        case .key: return "\(entity).key"
+        case .attribute(let name, let part): return "\(entity).attributes.\(name)\(aspect(part))"
+        case .relationship(let name, let part): return "\(entity).relationships.\(name)\(aspect(part))"
+        }
+    }
+
+    private mutating func entity(_ entry: YAMLValue.Entry) -> (EntityDefinition, EntityMapping) {
+        let field = "entities.\(entry.key)"
+        var definition = EntityDefinition(entry.key, key: [], attributes: [])
+        var mapping = EntityMapping()
+        guard
+            let section = section(
+                entry.value, field, keys: ["key", "attributes", "relationships", "ignore"], required: ["key", "attributes"],
+                example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
+        else { return (definition, mapping) }
+        definition.key = texts(section, "key").map(\.text)
+        for entry in entries(section, "attributes", of: "names to types") {
+            let path = "\(field).attributes.\(entry.key)"
+            definition.attributes.append(attribute(entry, path, &mapping))
+        }
+        for entry in entries(section, "relationships", of: "names to entities") {
+            let path = "\(field).relationships.\(entry.key)"
+            if let relationship = relationship(entry, path, &mapping) { definition.relationships.append(relationship) }
+        }
+        mapping.ignored = keyPaths(section, "ignore", canBeEmpty: true)
+        return (definition, mapping)
+    }
+
+    // MARK: Attributes
+
+    private mutating func attribute(
+        _ entry: YAMLValue.Entry, _ field: String, _ mapping: inout EntityMapping
+    ) -> AttributeDefinition {
+        guard case .mapping = entry.value.content else {
+            record("\(field).type", of: entry)
+            let read = attributeType(entry.value, "\(field).type", values: nil)
+            return AttributeDefinition(entry.key, read.type, optional: read.isOptional)
+        }
+        // A type that cannot be read has been reported; text stands in for it, so that the rest can be checked.
+        var attribute = AttributeDefinition(entry.key, .string)
+        let optional = "write a ? after the type instead, such as type: string?"
+        guard
+            let section = section(
+                entry.value, field, keys: ["type", "from", "index", "epoch", "values"], required: ["type"],
+                instead: ["optional": optional, "required": optional, "nullable": optional],
+                example: ["type": "type: string"])
+        else { return attribute }
+        let values = enumerationValues(section)
+        if let value = section["type"] {
+            let read = attributeType(value, section.path("type"), values: values)
+            attribute.type = read.type
+            attribute.isOptional = read.isOptional
+            if values != nil, !read.isEnumeration, !isReported(section.path("type")) {
+                report(section, "values", "only an enum has values: remove them, or write type: enum")
+            }
+        }
+        attribute.isIndexed = flag(section, "index")
+        let paths = keyPaths(section, "from", canBeEmpty: false)
+        if !paths.isEmpty { mapping.paths[entry.key] = paths }
+        if let text = text(section, "epoch") {
+            if let unit = EpochUnit(rawValue: text) {
+                mapping.epochs[entry.key] = unit
+            } else {
+                report(section, "epoch", Spelling.unknown("unit", text, among: EpochUnit.allCases.map(\.rawValue)))
+            }
+        }
+        return attribute
+    }
+
+    /// Nil if there is no `values`. What is not text is reported.
+    private mutating func enumerationValues(_ section: Section) -> [String]? {
+        guard let value = section["values"] else { return nil }
+        guard case .list(let list) = value.content else {
+            report(section, "values", "expected a list of texts, found \(value.kind)")
+            return []
+        }
+        return list.compactMap { element in
+            switch element.content {
+            case .scalar where element.isNull:
+                report(
+                    section.path("values"), element.mark,
+                    "nothing is not a value: write enum? if it may be null, or 'null' in quotes if the text is meant")
+            case .scalar(let text, _): return text
+            default: report(section.path("values"), element.mark, "expected a text, found \(element.kind)")
+            }
+            return nil
+        }
+    }
+
+    private static let scalarTypes: [(word: String, type: AttributeType)] = [
+        ("bool", .bool), ("int", .int), ("uint", .uint), ("double", .double), ("string", .string), ("date", .date),
+        ("uuid", .uuid), ("url", .url), ("json", .json),
+    ]
+
+    /// What people write who think of another language.
+    private static let otherWords = [
+        "boolean": "bool", "integer": "int", "long": "int", "number": "double", "float": "double", "text": "string",
+        "str": "string", "datetime": "date", "timestamp": "date", "time": "date", "uri": "url", "object": "json",
+        "any": "json", "dictionary": "json", "map": "json", "array": "[string]", "list": "[string]",
+    ]
+
+    /// A type as it is written: `int`, `string?`, `[string]`, `'[string]?'`, `enum`.
+    private mutating func attributeType(
+        _ value: YAMLValue, _ field: String, values: [String]?
+    ) -> (type: AttributeType, isOptional: Bool, isEnumeration: Bool) {
+        if case .list(let elements) = value.content {
+            guard elements.count == 1 else {
+                report(field, value.mark, "a list has one type: write [string], found \(elements.count) of them")
+                return (.string, false, false)
+            }
+            if case .list = elements[0].content {
+                report(field, value.mark, "a list of lists is not a type: use json")
+                return (.string, false, false)
+            }
+            let element = attributeType(elements[0], field, values: values)
+            if element.isOptional {
+                report(field, value.mark, "a list has no empty places: write [string], or '[string]?' if the whole list is optional")
+            }
+            return (.array(element.type), false, element.isEnumeration)
+        }
+        guard var word = text(value, field).map({ $0[...] }) else { return (.string, false, false) }
+        let isOptional = word.hasSuffix("?")
+        if isOptional { word = word.dropLast() }
+        if word.hasPrefix("["), word.hasSuffix("]") {
+            let inner = YAMLValue(mark: value.mark, content: .scalar(String(word.dropFirst().dropLast()), plain: false))
+            let list = YAMLValue(mark: value.mark, content: .list([inner]))
+            let read = attributeType(list, field, values: values)
+            return (read.type, isOptional, read.isEnumeration)
+        }
+        if word == "enum" {
+            if values == nil {
+                report(field, value.mark, "an enum needs its values: write { type: enum, values: [open, closed] }")
+                return (.string, isOptional, true)
+            }
+            return (.enumeration(values ?? []), isOptional, true)
+        }
+        if let type = DescriptionReader.scalarTypes.first(where: { $0.word == word })?.type { return (type, isOptional, false) }
+        reportUnknownType(String(word), field, value.mark)
+        return (.string, isOptional, false)
+    }
+
+    private mutating func reportUnknownType(_ word: String, _ field: String, _ mark: Mark) {
+        if ["decimal", "bytes"].contains(word) {
+            report(field, mark, "the type \"\(word)\" is not supported by this version: use string, which keeps the text as it came")
+        } else if let meant = DescriptionReader.otherWords[word.lowercased()] {
+            report(field, mark, "unknown type \"\(word)\": did you mean \"\(meant)\"?")
+        } else {
+            let known = DescriptionReader.scalarTypes.map(\.word) + ["enum"]
+            report(field, mark, Spelling.unknown("type", word, among: known))
+        }
+    }
+
+    // MARK: Relationships
+
+    private mutating func relationship(
+        _ entry: YAMLValue.Entry, _ field: String, _ mapping: inout EntityMapping
+    ) -> RelationshipDefinition? {
+        guard case .mapping = entry.value.content else {
+            record("\(field).to", of: entry)
+            return destination(entry.value, "\(field).to").map { RelationshipDefinition(entry.key, to: $0.entity, many: $0.isMany) }
+        }
+        guard
+            let section = section(
+                entry.value, field, keys: ["to", "from", "inverse", "ordered"], required: ["to"],
+                example: ["to": "to: User, or to: [Label] if there are many"])
+        else { return nil }
+        let paths = keyPaths(section, "from", canBeEmpty: false)
+        let inverse = text(section, "inverse")
+        let ordered = flag(section, "ordered")
+        guard let value = section["to"], let destination = destination(value, section.path("to")) else { return nil }
+        if !paths.isEmpty { mapping.paths[entry.key] = paths }
+        return RelationshipDefinition(
+            entry.key, to: destination.entity, many: destination.isMany, ordered: ordered, inverse: inverse)
+    }
+
+    /// `User` or `[Label]`.
+    private mutating func destination(_ value: YAMLValue, _ field: String) -> (entity: String, isMany: Bool)? {
+        guard case .list(let elements) = value.content else {
+            guard let name = text(value, field) else { return nil }
+            if name.hasSuffix("?") {
+                report(field, value.mark, "a relationship may always be empty: write it without the ?")
+                return nil
+            }
+            return (name, false)
+        }
+        guard elements.count == 1 else {
+            report(field, value.mark, "a relationship has one destination: write [Label], found \(elements.count) of them")
+            return nil
+        }
+        return text(elements[0], field).map { ($0, true) }
+    }
+}

@@ -1,0 +1,213 @@
+// The walk over a description's YAML: keeps going after a problem, so that all of them are reported at once. Here are the
+// steps that every section needs; the sections are in `DescriptionReader+….swift`.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+struct DescriptionReader {
+    typealias Mark = YAMLValue.Mark
+
+    /// A mapping with known keys.
+    struct Section {
+        var field: String
+        /// Where what is missing in it is reported: at its own key.
+        var mark: Mark
+        var values: [String: YAMLValue]
+
+        subscript(_ key: String) -> YAMLValue? { values[key] }
+        func path(_ key: String) -> String { field.isEmpty ? key : "\(field).\(key)" }
+    }
+
+    let file: String
+    private(set) var problems: [DescriptionError.Problem] = []
+    /// By dotted path: where the key is, and where the value.
+    private var places: [String: (key: Mark, value: Mark)] = [:]
+
+    init(file: String) {
+        self.file = file
+    }
+
+    /// Nil, or incomplete, only if ``problems`` is not empty.
+    mutating func description(_ document: YAMLValue) -> Description? {
+        guard
+            let top = section(
+                document, "", keys: ["store", "api", "entities", "endpoints"], required: ["api", "entities"],
+                example: ["api": "api: { base: 'https://api.example.org' }", "entities": "entities: { User: … }"])
+        else { return nil }
+        let store = storePath(top)
+        let api = top["api"].flatMap { self.api($0) }
+        let (schema, mapping) = entities(top)
+        let endpoints = endpoints(top, schema)
+        guard let api else { return nil }
+        return Description(file: file, storePath: store, api: api, schema: schema, mapping: mapping, endpoints: endpoints)
+    }
+
+    private mutating func storePath(_ top: Section) -> String {
+        let slash = file.lastIndex(of: "/")
+        let folder = slash.map { file[...$0] } ?? ""
+        guard top["store"] != nil else {
+            var name = slash.map { file[file.index(after: $0)...] } ?? file[...]
+            for suffix in [".yaml", ".yml"] where name.hasSuffix(suffix) && name != suffix { name = name.dropLast(suffix.count) }
+            return folder + name + ".tarn"
+        }
+        guard let path = text(top, "store") else { return "" }
+        if path.hasPrefix("~") {
+            report(top, "store", "~ does not stand for a home directory here: write the whole path, or one relative to this file")
+        }
+        return path.hasPrefix("/") ? path : folder + path
+    }
+
+    // MARK: Problems
+
+    mutating func report(_ field: String, _ mark: Mark?, _ message: String) {
+        problems.append(.init(file: file, line: mark?.line, column: mark?.column, field: field, message))
+    }
+
+    /// Reports at the value of a key.
+    mutating func report(_ section: Section, _ key: String, _ message: String) {
+        report(section.path(key), section[key]?.mark ?? section.mark, message)
+    }
+
+    /// Says where a value is that the file writes in a shorter form than its dotted path.
+    mutating func record(_ field: String, of entry: YAMLValue.Entry) {
+        places[field] = (entry.keyMark, entry.value.mark)
+    }
+
+    /// Reports at the value of a dotted path, else at the key of the nearest path above it that is in the file.
+    mutating func report(at field: String, _ message: String) {
+        if let place = places[field] { return report(field, place.value, message) }
+        report(field, keyMark(field), message)
+    }
+
+    /// Where a path's own key is, else the key of the nearest one above it.
+    func keyMark(_ field: String) -> Mark {
+        var path = field[...]
+        while true {
+            if let place = places[String(path)] { return place.key }
+            guard let dot = path.lastIndex(of: ".") else { return Mark(line: 1, column: 1) }
+            path = path[..<dot]
+        }
+    }
+
+    /// Whether something was reported about this field or about what it is in: then what follows from it is not worth
+    /// reporting.
+    func isReported(_ field: String) -> Bool {
+        problems.contains { $0.field == field || field.hasPrefix($0.field + ".") }
+    }
+
+    /// The same, or about what is in it.
+    func isReported(in field: String) -> Bool {
+        isReported(field) || problems.contains { $0.field.hasPrefix(field + ".") }
+    }
+
+    // MARK: Values
+
+    /// A mapping that may have only these keys. Nil, and reported, if it is not a mapping.
+    ///
+    /// - Parameters:
+    ///   - instead: Messages for other keys that people can be expected to write.
+    ///   - example: For a required key, how it is written.
+    mutating func section(
+        _ value: YAMLValue, _ field: String, keys: [String], required: [String] = [], instead: [String: String] = [:],
+        example: [String: String] = [:]
+    ) -> Section? {
+        guard case .mapping(let entries) = value.content else {
+            report(field, value.mark, "expected a mapping (\(keys.joined(separator: ", "))), found \(value.kind)")
+            return nil
+        }
+        var section = Section(field: field, mark: field.isEmpty ? value.mark : keyMark(field), values: [:])
+        for entry in entries {
+            let path = section.path(entry.key)
+            places[path] = (entry.keyMark, entry.value.mark)
+            if let message = instead[entry.key] {
+                report(path, entry.keyMark, message)
+            } else if keys.contains(entry.key) {
+                section.values[entry.key] = entry.value
+            } else {
+                report(path, entry.keyMark, Spelling.unknown("key", entry.key, among: keys))
+            }
+        }
+        for key in required where section[key] == nil && instead[key] == nil {
+            let hint = example[key].map { ": write \($0)" } ?? ""
+            report(section.path(key), section.mark, "missing\(hint)")
+        }
+        return section
+    }
+
+    /// A mapping from names of the author's choice, in its order; a section that is there but empty has no entries.
+    mutating func entries(_ section: Section, _ key: String, of what: String) -> [YAMLValue.Entry] {
+        guard let value = section[key], !value.isNull else { return [] }
+        guard case .mapping(let entries) = value.content else {
+            report(section, key, "expected a mapping from \(what), found \(value.kind)")
+            return []
+        }
+        for entry in entries { places["\(section.path(key)).\(entry.key)"] = (entry.keyMark, entry.value.mark) }
+        return entries
+    }
+
+    /// A scalar that is not nothing, as it is written.
+    mutating func text(_ value: YAMLValue, _ field: String) -> String? {
+        guard case .scalar(let text, _) = value.content else {
+            report(field, value.mark, "expected one value, found \(value.kind)")
+            return nil
+        }
+        guard !value.isNull else {
+            report(field, value.mark, "has no value: write one (in quotes if the text \"\(text)\" is meant), or remove the line")
+            return nil
+        }
+        return text
+    }
+
+    /// The same for a key of a section, not empty; nil without a report if the key is not there.
+    mutating func text(_ section: Section, _ key: String) -> String? {
+        guard let value = section[key], let text = text(value, section.path(key)) else { return nil }
+        guard !text.isEmpty else {
+            report(section, key, "must not be empty")
+            return nil
+        }
+        return text
+    }
+
+    /// One text or a list of them, each with its place; a section that is there but empty has none.
+    mutating func texts(_ section: Section, _ key: String) -> [(text: String, mark: Mark)] {
+        guard let value = section[key], !value.isNull else { return [] }
+        let values = if case .list(let list) = value.content { list } else { [value] }
+        return values.compactMap { element in text(element, section.path(key)).map { ($0, element.mark) } }
+    }
+
+    mutating func flag(_ section: Section, _ key: String) -> Bool {
+        guard let value = section[key] else { return false }
+        switch value.content {
+        case .scalar("true", plain: true): return true
+        case .scalar("false", plain: true): return false
+        default:
+            report(section, key, "expected true or false, found \(value.kind)")
+            return false
+        }
+    }
+
+    /// A whole number from `minimum` up; nil if it is not there or not one.
+    mutating func integer(_ value: YAMLValue, _ field: String, minimum: Int) -> Int? {
+        if case .scalar(let text, plain: true) = value.content, let number = Int(text), number >= minimum { return number }
+        report(field, value.mark, "expected a whole number from \(minimum) up, found \(value.kind)")
+        return nil
+    }
+
+    /// The key paths of a key, each reported if it is not one.
+    mutating func keyPaths(_ section: Section, _ key: String, canBeEmpty: Bool) -> [KeyPath] {
+        let texts = texts(section, key)
+        if texts.isEmpty, !canBeEmpty, section[key] != nil, !isReported(section.path(key)) {
+            report(section, key, "has no key path: write one, or remove the line")
+        }
+        return texts.compactMap { keyPath($0.text, section.path(key), $0.mark) }
+    }
+
+    mutating func keyPath(_ text: String, _ field: String, _ mark: Mark) -> KeyPath? {
+        if let path = KeyPath(text) { return path }
+        report(
+            field, mark,
+            "\"\(text)\" is not a key path: write keys with a . between them, such as author.login; \\. is a . inside of a key")
+        return nil
+    }
+}

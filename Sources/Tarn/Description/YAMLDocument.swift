@@ -1,0 +1,180 @@
+// YAML text → one tree of values with places, through Yams, with the hazards of YAML shut out. The only file that knows Yams.
+
+import Yams
+
+/// A value of a YAML document and where it begins.
+struct YAMLValue: Sendable {
+    struct Mark: Sendable, Hashable {
+        var line: Int
+        var column: Int
+    }
+
+    struct Entry: Sendable {
+        var key: String
+        var keyMark: Mark
+        var value: YAMLValue
+    }
+
+    enum Content: Sendable {
+        /// The text as it was written: `no` is the text `no` and `1.10` is `1.10`. Plain means without quotes.
+        case scalar(String, plain: Bool)
+        case list([YAMLValue])
+        case mapping([Entry])
+    }
+
+    var mark: Mark
+    var content: Content
+
+    /// Nothing, or one of the words for it in YAML's core schema (YAML 1.2.2 §10.3.2).
+    var isNull: Bool {
+        guard case .scalar(let text, plain: true) = content else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(text)
+    }
+
+    /// For error texts: "expected a mapping, found \(kind)".
+    var kind: String {
+        switch content {
+        case .scalar(let text, _): isNull ? "nothing" : "\"\(text.count > 40 ? text.prefix(40) + "…" : text)\""
+        case .list: "a list"
+        case .mapping: "a mapping"
+        }
+    }
+}
+
+enum YAMLDocument {
+    /// How many values a document may have after its aliases are followed: nine nested anchors make a thousand million.
+    static let valueLimit = 100_000
+    static let depthLimit = 32
+
+    static func parse(_ text: String, file: String) throws(DescriptionError) -> YAMLValue {
+        func failure(_ mark: YAMLValue.Mark?, _ message: String, field: String = "") -> DescriptionError {
+            DescriptionError([.init(file: file, line: mark?.line, column: mark?.column, field: field, message)])
+        }
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        if let line = lineOfAliasInKey(text) {
+            throw failure(.init(line: line, column: 1), "an alias (*name) cannot be part of a key: write the key out")
+        }
+        let root: Node?
+        do {
+            // The basic resolver takes every plain scalar as text: `no` stays `no`.
+            root = try Yams.compose(yaml: text, .basic)
+        } catch let error as YamlError {
+            let (mark, message) = explain(error, text)
+            throw failure(mark, message)
+        } catch {
+            throw failure(nil, "not readable as YAML: \(error)")
+        }
+        guard let root else { throw failure(nil, "the file is empty: a description needs at least api and entities") }
+        var conversion = Conversion()
+        do {
+            return try conversion.value(root, "", depth: 0)
+        } catch {
+            throw failure(error.mark, error.message, field: error.field)
+        }
+    }
+
+    // MARK: Yams' tree
+
+    private struct Refused: Error {
+        var mark: YAMLValue.Mark
+        var field: String
+        var message: String
+    }
+
+    private struct Conversion {
+        private var count = 0
+
+        mutating func value(_ node: Node, _ field: String, depth: Int) throws(Refused) -> YAMLValue {
+            let mark = YAMLDocument.mark(node)
+            count += 1
+            guard count <= valueLimit else {
+                throw Refused(mark: mark, field: field, message: "more than \(valueLimit) values: anchors that multiply each other are refused")
+            }
+            guard depth <= depthLimit else {
+                throw Refused(mark: mark, field: field, message: "nested deeper than \(depthLimit) levels: nothing in a description is")
+            }
+            switch node {
+            case .scalar(let scalar):
+                try requireNoTag(scalar.tag, [.implicit, .nonSpecific, .str], mark, field)
+                let plain = scalar.style == .plain && scalar.tag.rawValue.isEmpty
+                return YAMLValue(mark: mark, content: .scalar(scalar.string, plain: plain))
+            case .sequence(let sequence):
+                try requireNoTag(sequence.tag, [.implicit, .nonSpecific, .seq], mark, field)
+                var list: [YAMLValue] = []
+                for (index, element) in sequence.enumerated() {
+                    list.append(try value(element, "\(field)[\(index)]", depth: depth + 1))
+                }
+                return YAMLValue(mark: mark, content: .list(list))
+            case .mapping(let mapping):
+                try requireNoTag(mapping.tag, [.implicit, .nonSpecific, .map], mark, field)
+                var entries: [YAMLValue.Entry] = []
+                for (keyNode, valueNode) in mapping {
+                    let keyMark = YAMLDocument.mark(keyNode)
+                    guard case .scalar(let key) = keyNode, !(key.style == .plain && key.string.isEmpty) else {
+                        throw Refused(mark: keyMark, field: field, message: "a key must be text: write it as name: value")
+                    }
+                    guard !(key.style == .plain && key.string == "<<") else {
+                        throw Refused(mark: keyMark, field: field, message: "merge keys (<<) are not supported: write the entries out")
+                    }
+                    let path = field.isEmpty ? key.string : "\(field).\(key.string)"
+                    entries.append(.init(key: key.string, keyMark: keyMark, value: try value(valueNode, path, depth: depth + 1)))
+                }
+                return YAMLValue(mark: mark, content: .mapping(entries))
+            case .alias:
+                // Yams replaces aliases while it composes; this case exists for its encoder.
+                throw Refused(mark: mark, field: field, message: "an alias that was not followed: write the value out")
+            }
+        }
+
+        private func requireNoTag(
+            _ tag: Tag, _ allowed: [Tag.Name], _ mark: YAMLValue.Mark, _ field: String
+        ) throws(Refused) {
+            guard !allowed.contains(where: { $0.rawValue == tag.rawValue }) else { return }
+            throw Refused(mark: mark, field: field, message: "the tag \"\(tag.rawValue)\" is not supported: remove it")
+        }
+    }
+
+    private static func mark(_ node: Node) -> YAMLValue.Mark {
+        YAMLValue.Mark(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+    }
+
+    // MARK: Hazards
+
+    /// Yams compares the keys of a mapping by their whole content while it composes, so nested anchors inside of a key
+    /// take for ever before they could be counted. Such a key is found in the text: a key without `?` is on one line,
+    /// the alias before its `:`. Files without anchors, that is nearly all, are never refused.
+    private static func lineOfAliasInKey(_ text: String) -> Int? {
+        guard text.utf8.contains(UInt8(ascii: "&")), text.utf8.contains(UInt8(ascii: "*")) else { return nil }
+        var hasAnchor = false
+        var found: Int?
+        for (index, line) in text.utf8.split(omittingEmptySubsequences: false, whereSeparator: { $0 == 0x0A || $0 == 0x0D }).enumerated() {
+            let bytes = Array(line)
+            var hasAlias = false, aliasName = false, endsFlow = false
+            for (position, byte) in bytes.enumerated() {
+                let startsToken = position == 0 || " \t[{,:-?".utf8.contains(bytes[position - 1])
+                let nameFollows = position + 1 < bytes.count && isAnchorByte(bytes[position + 1])
+                switch byte {
+                case UInt8(ascii: "&") where startsToken && nameFollows: hasAnchor = true
+                case UInt8(ascii: "*") where startsToken && nameFollows: (hasAlias, aliasName, endsFlow) = (true, true, false)
+                case UInt8(ascii: "?") where startsToken: found = found ?? index + 1
+                case UInt8(ascii: ":") where hasAlias && (aliasName || endsFlow): found = found ?? index + 1
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): (aliasName, endsFlow) = (false, true)
+                case UInt8(ascii: " "), UInt8(ascii: "\t"): break
+                default:
+                    endsFlow = false
+                    aliasName = aliasName && isAnchorByte(byte)
+                }
+            }
+        }
+        return hasAnchor ? found : nil
+    }
+
+    private static func isAnchorByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

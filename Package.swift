@@ -39,7 +39,7 @@ let package = Package(
             dependencies: ["Tarn", "TarnInspect", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
 
         // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.
-        .executableTarget(name: "FixtureServer"),
+        .executableTarget(name: "FixtureServer", dependencies: ["TarnHTTP"]),
 
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
         .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore"]),

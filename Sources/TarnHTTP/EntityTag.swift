@@ -1,0 +1,98 @@
+// Entity tags and If-None-Match (RFC 9110 §8.8.3, §13.1.2). Pure.
+
+/// A validator of a response: an opaque string and whether it is weak (RFC 9110 §8.8.3).
+public struct EntityTag: Sendable, Hashable {
+    public var isWeak: Bool
+    /// What stands between the double quotes.
+    public var opaque: String
+
+    /// Parses a whole field value, such as `W/"abc"`. Nil if it is not one well-formed entity tag.
+    public init?(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        bytes = bytes.trimmingWhitespace()
+        guard let tag = EntityTag(consuming: &bytes), bytes.isEmpty else { return nil }
+        self = tag
+    }
+
+    /// Takes one entity tag from the front of the bytes; leaves them as they were if there is none.
+    init?(consuming bytes: inout ArraySlice<UInt8>) {
+        var rest = bytes
+        // RFC 9110 §8.8.3: weak = %s"W/", so the letter is case-sensitive.
+        let isWeak = rest.starts(with: [UInt8(ascii: "W"), UInt8(ascii: "/")])
+        if isWeak { rest = rest.dropFirst(2) }
+        guard rest.first == UInt8(ascii: "\"") else { return nil }
+        rest = rest.dropFirst()
+        // etagc = %x21 / %x23-7E / obs-text: no space, no quote, no control character; a backslash escapes nothing.
+        let opaque = rest.prefix { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
+        rest = rest.dropFirst(opaque.count)
+        guard rest.first == UInt8(ascii: "\"") else { return nil }
+        bytes = rest.dropFirst()
+        self.isWeak = isWeak
+        self.opaque = String(decoding: opaque, as: UTF8.self)
+    }
+
+    /// Weak comparison (RFC 9110 §8.8.3.2): equal opaque bytes, weak or not. The one that If-None-Match uses.
+    public func matchesWeakly(_ other: EntityTag) -> Bool {
+        opaque.utf8.elementsEqual(other.opaque.utf8)
+    }
+
+    /// The tag as it stands in a header field.
+    public var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+
+    public static func == (a: EntityTag, b: EntityTag) -> Bool {
+        a.isWeak == b.isWeak && a.matchesWeakly(b)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(isWeak)
+        for byte in opaque.utf8 { hasher.combine(byte) }
+    }
+}
+
+/// The condition of an If-None-Match field (RFC 9110 §13.1.2).
+package enum IfNoneMatch: Sendable, Hashable {
+    case any
+    case tags([EntityTag])
+
+    /// Reads the values of all If-None-Match fields of a request; nil if there are none.
+    ///
+    /// What is not an entity tag is skipped up to the next comma: a condition that cannot be read does not hold.
+    package init?(_ values: [String]) {
+        guard !values.isEmpty else { return nil }
+        var tags: [EntityTag] = []
+        for value in values {
+            var rest = Array(value.utf8)[...].trimmingWhitespace()
+            if rest.elementsEqual([UInt8(ascii: "*")]) {
+                self = .any
+                return
+            }
+            while !rest.isEmpty {
+                rest = rest.drop { $0 == UInt8(ascii: ",") || $0 == 0x20 || $0 == 0x09 }
+                if let tag = EntityTag(consuming: &rest) {
+                    tags.append(tag)
+                } else {
+                    rest = rest.drop { $0 != UInt8(ascii: ",") }
+                }
+            }
+        }
+        self = .tags(tags)
+    }
+
+    /// Whether a representation with this validator is one that the client already has.
+    package func holds(_ current: EntityTag?) -> Bool {
+        switch self {
+        case .any: true
+        case .tags(let tags): current.map { current in tags.contains { $0.matchesWeakly(current) } } ?? false
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without leading and trailing spaces and tabs: the OWS of RFC 9110 §5.6.3.
+    func trimmingWhitespace() -> ArraySlice<UInt8> {
+        var slice = self
+        while slice.first == 0x20 || slice.first == 0x09 { slice = slice.dropFirst() }
+        while slice.last == 0x20 || slice.last == 0x09 { slice = slice.dropLast() }
+        return slice
+    }
+}

@@ -1,0 +1,80 @@
+// The smallest pieces of HTTP's grammar (RFC 9110 §5, RFC 9112): tokens, status lines, field lines, chunks. Pure.
+
+package enum HTTPSyntax {
+    /// token = 1*tchar (RFC 9110 §5.6.2).
+    package static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
+    }
+
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
+
+    /// The status of an HTTP/1.1 status line (RFC 9112 §4); nil if it is not one. An empty reason may lack its space.
+    package static func status(ofLine line: String) -> Int? {
+        let bytes = Array(line.utf8)
+        guard bytes.starts(with: Array("HTTP/1.1 ".utf8)), bytes.count >= 12,
+            bytes.count == 12 || bytes[12] == UInt8(ascii: " "),
+            let status = decimal(String(decoding: bytes[9..<12], as: UTF8.self)), (100...599).contains(status)
+        else { return nil }
+        return status
+    }
+
+    /// A header line without its line end as a field (RFC 9112 §5); nil if it is not one. Folded lines are not accepted.
+    package static func field(ofLine line: String) -> HTTPHeaders.Field? {
+        let bytes = Array(line.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let name = String(decoding: bytes[..<colon], as: UTF8.self)
+        guard isToken(name) else { return nil }
+        let value = bytes[(colon + 1)...].trimmingWhitespace()
+        guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
+        return HTTPHeaders.Field(name, String(decoding: value, as: UTF8.self))
+    }
+
+    /// ASCII digits only: no sign, no space, no overflow.
+    package static func decimal(_ text: String) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+
+    /// The content of a chunked body (RFC 9112 §7.1); nil if it is cut short, malformed, or followed by other bytes.
+    package static func dechunked(_ bytes: [UInt8]) -> [UInt8]? {
+        var content: [UInt8] = []
+        var rest = bytes[...]
+        func line() -> ArraySlice<UInt8>? {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")), end > rest.startIndex,
+                rest[end - 1] == UInt8(ascii: "\r")
+            else { return nil }
+            defer { rest = rest[(end + 1)...] }
+            return rest[..<(end - 1)]
+        }
+        while true {
+            guard let head = line() else { return nil }
+            let digits = head.prefix { $0 != UInt8(ascii: ";") }.trimmingWhitespace()
+            guard (1...8).contains(digits.count), digits.first != UInt8(ascii: "+"), digits.first != UInt8(ascii: "-"),
+                let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { return nil }
+            if size == 0 { break }
+            guard rest.count >= size + 2 else { return nil }
+            content += rest.prefix(size)
+            rest = rest.dropFirst(size)
+            guard let end = line(), end.isEmpty else { return nil }
+        }
+        while let trailer = line() {
+            if trailer.isEmpty { return rest.isEmpty ? content : nil }
+        }
+        return nil
+    }
+}

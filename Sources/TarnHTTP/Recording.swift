@@ -1,0 +1,151 @@
+// One recorded exchange, as it was on the wire: a `.http` file that FixtureTransport and FixtureServer answer from.
+//
+//     GET /repos/acme/anvil/issues?page=2
+//     HTTP/1.1 200 OK
+//     Content-Type: application/json; charset=utf-8
+//     ETag: "abc"
+//
+//     [ … the body: every byte after the first empty line … ]
+//
+// Line 1 is method and target, line 2 the status line, then the header fields, one a line. Lines end in LF (CRLF is
+// accepted). A recorded Content-Length must be the body's; with `Transfer-Encoding: chunked` the body stands in its
+// chunks. Nothing else is guessed: what does not fit is an error with file and line.
+
+/// A recording that cannot be used.
+public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
+    public var file: String
+    /// From 1; nil if it is about the file or directory as a whole.
+    public var line: Int?
+    public var message: String
+
+    public init(file: String, line: Int? = nil, _ message: String) {
+        self.file = file
+        self.line = line
+        self.message = message
+    }
+
+    public var description: String {
+        line.map { "\(file):\($0): \(message)" } ?? "\(file): \(message)"
+    }
+}
+
+/// A recorded exchange.
+package struct Recording: Sendable, Hashable {
+    package var file: String
+    package var method: String
+    /// Path and query, as requested.
+    package var target: String
+    /// As recorded, `HTTP/1.1 200 OK`.
+    package var statusLine: String
+    package var status: Int
+    /// The header lines as recorded, without their line ends.
+    package var fieldLines: [String]
+    package var headers: HTTPHeaders
+    /// The bytes after the head, as they go over the wire.
+    package var body: [UInt8]
+    /// The body with its transfer coding removed.
+    package var content: [UInt8]
+
+    /// Parses a file's bytes.
+    ///
+    /// - Throws: `RecordingError` with file and line.
+    package init(parsing bytes: [UInt8], file: String) throws(RecordingError) {
+        var lines = HeadLines(bytes: bytes, file: file)
+        self.file = file
+
+        let request = try lines.next(expected: "the request, such as `GET /issues?page=2`").split(
+            separator: " ", omittingEmptySubsequences: false)
+        guard request.count == 2, HTTPSyntax.isToken(request[0]), request[1].utf8.first == UInt8(ascii: "/"),
+            request[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
+        else { throw lines.error("expected method and target, such as `GET /issues?page=2`") }
+        method = String(request[0])
+        target = String(request[1])
+
+        statusLine = try lines.next(expected: "a status line, such as `HTTP/1.1 200 OK`")
+        guard let status = HTTPSyntax.status(ofLine: statusLine) else {
+            throw lines.error("expected a status line, such as `HTTP/1.1 200 OK` (no other version)")
+        }
+        guard status >= 200 else { throw lines.error("an interim response (1xx) cannot stand alone") }
+        self.status = status
+
+        fieldLines = []
+        headers = HTTPHeaders()
+        var declaredLength: (value: Int, line: Int)?
+        var isChunked = false
+        while true {
+            let line = try lines.next(expected: "an empty line after the header fields")
+            if line.isEmpty { break }
+            guard let field = HTTPSyntax.field(ofLine: line) else { throw lines.error("expected `Name: value`") }
+            if HTTPHeaders.same(field.name, "Content-Length") {
+                guard let value = HTTPSyntax.decimal(field.value) else {
+                    throw lines.error("Content-Length is not a number")
+                }
+                guard declaredLength == nil else { throw lines.error("a second Content-Length") }
+                declaredLength = (value, lines.number)
+            }
+            if HTTPHeaders.same(field.name, "Transfer-Encoding") {
+                guard HTTPHeaders.same(field.value, "chunked") else {
+                    throw lines.error("the only transfer coding that can be recorded is chunked")
+                }
+                isChunked = true
+            }
+            fieldLines.append(line)
+            headers.fields.append(field)
+        }
+
+        let body = lines.rest
+        let hasNoBody = method == "HEAD" || status == 204 || status == 304  // RFC 9112 §6.3
+        if hasNoBody, !body.isEmpty {
+            throw RecordingError(file: file, line: lines.number + 1, "a response to \(method) with status \(status) has no body")
+        }
+        if isChunked, let declaredLength {
+            // RFC 9112 §6.2: a sender must not send both.
+            throw RecordingError(file: file, line: declaredLength.line, "Content-Length beside Transfer-Encoding")
+        }
+        if let declaredLength, !hasNoBody, declaredLength.value != body.count {
+            throw RecordingError(
+                file: file, line: declaredLength.line,
+                "Content-Length is \(declaredLength.value), the body has \(body.count) bytes")
+        }
+        self.body = body
+        if isChunked, !hasNoBody {
+            guard let content = HTTPSyntax.dechunked(body) else {
+                throw RecordingError(file: file, line: lines.number + 1, "the body is not in chunks (RFC 9112 §7.1)")
+            }
+            self.content = content
+        } else {
+            content = body
+        }
+    }
+}
+
+/// The lines of the head, one at a time, with their numbers.
+private struct HeadLines {
+    let bytes: [UInt8]
+    let file: String
+    private(set) var number = 0
+    private var position = 0
+
+    init(bytes: [UInt8], file: String) {
+        self.bytes = bytes
+        self.file = file
+    }
+
+    var rest: [UInt8] { Array(bytes[position...]) }
+
+    mutating func next(expected: String) throws(RecordingError) -> String {
+        number += 1
+        guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) else {
+            throw error("the file ends where \(expected) should be")
+        }
+        var line = bytes[position..<end]
+        if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+        position = end + 1
+        guard let text = String(validating: line, as: UTF8.self) else { throw error("not valid UTF-8") }
+        return text
+    }
+
+    func error(_ message: String) -> RecordingError {
+        RecordingError(file: file, line: number, message)
+    }
+}

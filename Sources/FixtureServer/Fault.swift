@@ -1,0 +1,110 @@
+// Ways to misbehave, and which request is hit.
+
+import Synchronization
+
+/// A fault of the command line: `PATTERN:KIND[:ARGUMENT][:from=N][:times=K]`.
+struct Fault: Sendable, Equatable {
+    enum Kind: Sendable, Equatable {
+        case status(Int)
+        /// Seconds before the head.
+        case stall(Double)
+        /// Bytes of the body a second.
+        case drip(Double)
+        /// Bytes of the body before the connection is closed.
+        case cut(Int)
+        case close
+        case reset
+        case html
+
+        var name: String {
+            switch self {
+            case .status: "status"
+            case .stall: "stall"
+            case .drip: "drip"
+            case .cut: "cut"
+            case .close: "close"
+            case .reset: "reset"
+            case .html: "html"
+            }
+        }
+    }
+
+    var pattern: String
+    var kind: Kind
+    /// The first matching request that is hit, from 1.
+    var first = 1
+    /// How many are hit; nil for all.
+    var times: Int?
+
+    init(_ text: String) throws(UsageError) {
+        // Read from the right: a pattern may hold colons.
+        var parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        while let last = parts.last, let equals = last.firstIndex(of: "="), ["from", "times"].contains(last[..<equals]),
+            parts.count > 2
+        {
+            guard let number = Int(last[last.index(after: equals)...]), number > 0 else {
+                throw UsageError("--fault \(text): \(last) needs a number from 1")
+            }
+            if last[..<equals] == "from" { first = number } else { times = number }
+            parts.removeLast()
+        }
+        switch parts.last {
+        case "close": kind = .close
+        case "reset": kind = .reset
+        case "html": kind = .html
+        case .some(let argument) where parts.count > 2:
+            parts.removeLast()
+            kind = try Fault.kind(parts[parts.count - 1], argument, in: text)
+        default: throw UsageError("--fault \(text): expected PATTERN:KIND[:ARGUMENT][:from=N][:times=K], see --help")
+        }
+        parts.removeLast()
+        guard !parts.isEmpty else {
+            throw UsageError("--fault \(text): the pattern is missing (`:\(text)` hits every request)")
+        }
+        pattern = parts.joined(separator: ":")
+    }
+
+    private static func kind(_ name: String, _ argument: String, in text: String) throws(UsageError) -> Kind {
+        let seconds = Double(argument).flatMap { $0 >= 0 && $0 <= 86_400 ? $0 : nil }
+        switch name {
+        case "status":
+            if let status = Int(argument), (200...599).contains(status) { return .status(status) }
+            throw UsageError("--fault \(text): expected a status from 200 to 599")
+        case "stall":
+            if let seconds { return .stall(seconds) }
+            throw UsageError("--fault \(text): expected seconds")
+        case "drip":
+            if let rate = Double(argument), rate > 0, rate <= 1e12 { return .drip(rate) }
+            throw UsageError("--fault \(text): expected bytes a second")
+        case "cut":
+            if let bytes = Int(argument), bytes >= 0 { return .cut(bytes) }
+            throw UsageError("--fault \(text): expected a number of bytes")
+        default:
+            throw UsageError("--fault \(text): unknown kind \(name), see --help")
+        }
+    }
+}
+
+/// Counts the matching requests of every fault, for all connections together.
+final class FaultPlan: Sendable {
+    private let faults: [Fault]
+    private let matches: Mutex<[Int]>
+
+    init(_ faults: [Fault]) {
+        self.faults = faults
+        matches = Mutex(Array(repeating: 0, count: faults.count))
+    }
+
+    /// The fault that hits the next request for this target, or nil.
+    func next(for target: String) -> Fault.Kind? {
+        matches.withLock { matches in
+            var hit: Fault.Kind?
+            for (index, fault) in faults.enumerated() where fault.pattern.isEmpty || target.contains(fault.pattern) {
+                matches[index] += 1
+                let isPast = fault.times.map { matches[index] >= fault.first + $0 } ?? false
+                if hit == nil, matches[index] >= fault.first, !isPast { hit = fault.kind }
+            }
+            return hit
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// Reads the requests of one connection (RFC 9112 §3, §5, §6).
+
+import TarnHTTP
+
+/// A request as far as the server needs it; its body is read and dropped.
+struct ReceivedRequest {
+    var method: String
+    var target: String
+    var headers: HTTPHeaders
+    var wantsClose: Bool
+}
+
+/// Why there is no request: the status to answer with.
+struct BadRequest: Error {
+    var status: Int
+    var message: String
+}
+
+struct RequestReader {
+    private let socket: Socket
+    private var buffer: [UInt8] = []
+
+    init(socket: Socket) { self.socket = socket }
+
+    private static let headLimit = 64 * 1024
+    private static let bodyLimit = 64 * 1024 * 1024
+
+    /// The next request; nil at the end of the connection.
+    mutating func next() throws(BadRequest) -> ReceivedRequest? {
+        guard let head = try nextHead() else { return nil }
+        var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
+        let requestLine = lines.popFirst()?.split(separator: " ", omittingEmptySubsequences: false) ?? []
+        guard requestLine.count == 3, HTTPSyntax.isToken(requestLine[0]), requestLine[2].hasPrefix("HTTP/1.") else {
+            throw BadRequest(status: 400, message: "not an HTTP/1.1 request")
+        }
+        var headers = HTTPHeaders()
+        for line in lines {
+            guard let field = HTTPSyntax.field(ofLine: String(line)) else {
+                throw BadRequest(status: 400, message: "a malformed header field")
+            }
+            headers.fields.append(field)
+        }
+        try dropBody(headers)
+        let connection = headers.all("Connection").joined(separator: ",").lowercased()
+        return ReceivedRequest(
+            method: String(requestLine[0]), target: originForm(String(requestLine[1])), headers: headers,
+            wantsClose: connection.contains("close")
+                || requestLine[2] == "HTTP/1.0" && !connection.contains("keep-alive"))
+    }
+
+    private mutating func nextHead() throws(BadRequest) -> String? {
+        var searched = 0
+        while true {
+            if let end = endOfHead(from: searched) {
+                defer { buffer.removeFirst(end + 4) }
+                guard let text = String(validating: buffer[..<end], as: UTF8.self) else {
+                    throw BadRequest(status: 400, message: "the head is not UTF-8")
+                }
+                return text
+            }
+            if buffer.count > Self.headLimit { throw BadRequest(status: 431, message: "the head is too large") }
+            searched = max(0, buffer.count - 3)
+            let more = socket.receive(atMost: 16 * 1024)
+            if more.isEmpty { return nil }
+            buffer += more
+        }
+    }
+
+    private func endOfHead(from start: Int) -> Int? {
+        guard buffer.count >= 4, start <= buffer.count - 4 else { return nil }
+        return (start...(buffer.count - 4)).first { index in
+            buffer[index] == 0x0D && buffer[index + 1] == 0x0A && buffer[index + 2] == 0x0D && buffer[index + 3] == 0x0A
+        }
+    }
+
+    private mutating func dropBody(_ headers: HTTPHeaders) throws(BadRequest) {
+        if headers["Transfer-Encoding"] != nil {
+            throw BadRequest(status: 411, message: "send a Content-Length")
+        }
+        guard let text = headers["Content-Length"] else { return }
+        guard let length = HTTPSyntax.decimal(text) else {
+            throw BadRequest(status: 400, message: "Content-Length is not a number")
+        }
+        if length > Self.bodyLimit { throw BadRequest(status: 413, message: "the body is too large") }
+        if headers["Expect"]?.lowercased() == "100-continue" { _ = socket.send("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
+        while buffer.count < length {
+            let more = socket.receive(atMost: 64 * 1024)
+            if more.isEmpty { return }
+            buffer += more
+        }
+        buffer.removeFirst(length)
+    }
+
+    /// A proxy's absolute form (RFC 9112 §3.2.2) without scheme and authority.
+    private func originForm(_ target: String) -> String {
+        guard let authority = target.range(of: "://") else { return target }
+        guard let slash = target[authority.upperBound...].firstIndex(of: "/") else { return "/" }
+        return String(target[slash...])
+    }
+}

@@ -1,3 +1,42 @@
-// libcurl. curl_easy_setopt and its like are variadic macros, which Swift cannot call: one inline function a type.
+// libcurl. Its setopt and getinfo are variadic, which Swift cannot call: one inline function a type.
 #pragma once
 #include <curl/curl.h>
+
+static inline CURLcode tarn_curl_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode tarn_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode tarn_curl_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode tarn_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode tarn_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+typedef size_t (*tarn_curl_receive)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode tarn_curl_set_receive(CURL *easy, CURLoption option, tarn_curl_receive function) {
+    return curl_easy_setopt(easy, option, function);
+}
+
+static inline CURLcode tarn_curl_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode tarn_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+// CURLMsg holds a union, which Swift would show as raw storage.
+static inline CURLcode tarn_curl_message_result(const CURLMsg *message) {
+    return message->data.result;
+}

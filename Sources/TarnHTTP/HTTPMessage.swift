@@ -59,10 +59,15 @@ public struct HTTPResponse: Sendable, Hashable {
     public var headers: HTTPHeaders
     /// The complete body, content codings removed.
     public var body: [UInt8]
+    /// The URL that answered, if redirects led away from the requested one; what relative links are relative to.
+    public var redirectedTo: String?
 
-    public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
+    public init(
+        status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], redirectedTo: String? = nil
+    ) {
         self.status = status
         self.headers = headers
         self.body = body
+        self.redirectedTo = redirectedTo
     }
 }

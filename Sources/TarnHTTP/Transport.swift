@@ -45,7 +45,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         self.detail = detail
     }
 
-    public var description: String { "\(method) \(url): \(detail)" }
+    /// One line; secrets in the URL are not shown.
+    public var description: String { "\(method) \(Redaction.url(url)): \(detail)" }
 
     /// Whether nothing of the server was reached: the answer to "are we off line?".
     public var isUnreachable: Bool { kind == .resolve || kind == .connect }

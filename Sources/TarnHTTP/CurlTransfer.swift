@@ -1,0 +1,233 @@
+// One transfer: an easy handle, what its callbacks collect, and how its end becomes an answer or a failure.
+
+import CCurl
+import Foundation
+
+/// Lives on the engine's thread only. libcurl holds an unretained pointer to it between `init` and `deinit`.
+final class CurlTransfer {
+    let submission: CurlSubmission
+    let easy: UnsafeMutableRawPointer
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    /// libcurl writes what went wrong into it.
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var fields: [HTTPHeaders.Field] = []
+    /// Fields of an interim response, and trailers, are not those of the response.
+    private var isInHead = false
+    private var body: [UInt8] = []
+    private var isTooLarge = false
+
+    init?(_ submission: CurlSubmission) {
+        guard let easy = curl_easy_init() else { return nil }
+        self.submission = submission
+        self.easy = easy
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        guard configure() else { return nil }
+    }
+
+    deinit {
+        curl_easy_cleanup(easy)
+        curl_slist_free_all(headerList)
+        errorText.deallocate()
+    }
+
+    // MARK: Before
+
+    /// False if libcurl refuses an option.
+    private func configure() -> Bool {
+        let request = submission.request
+        let options = submission.options
+        var isAccepted = true
+        func set(_ option: CURLoption, _ value: Int) {
+            isAccepted = isAccepted && tarn_curl_set_long(easy, option, value) == CURLE_OK
+        }
+        func set(_ option: CURLoption, _ value: String) {
+            isAccepted = isAccepted && tarn_curl_set_string(easy, option, value) == CURLE_OK
+        }
+        set(CURLOPT_URL, submission.url.description)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // The target goes out as it was asked for; references were resolved before.
+        set(CURLOPT_PATH_AS_IS, 1)
+        // libcurl's alarm signals would reach the whole process.
+        set(CURLOPT_NOSIGNAL, 1)
+        // A cancelled transfer does not wait for the resolver's thread, which ends by itself.
+        set(CURLOPT_QUICK_EXIT, 1)
+        // Every coding that libcurl can decode.
+        set(CURLOPT_ACCEPT_ENCODING, "")
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_BUFFERSIZE, 256 * 1024)
+        set(CURLOPT_USERAGENT, options.userAgent)
+        set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.milliseconds)
+        set(CURLOPT_TIMEOUT_MS, submission.timeout.milliseconds)
+        set(CURLOPT_LOW_SPEED_LIMIT, 1)
+        set(CURLOPT_LOW_SPEED_TIME, max(1, (options.idleTimeout.milliseconds + 999) / 1000))
+        if let file = options.certificateAuthorities { set(CURLOPT_CAINFO, file) }
+        switch request.method {
+        case "GET": break
+        case "HEAD":
+            set(CURLOPT_NOBODY, 1)
+        default: set(CURLOPT_CUSTOMREQUEST, request.method)
+        }
+        for field in request.headers.fields {
+            // libcurl: "Name:" removes a field, "Name;" sends it empty.
+            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            guard let list = curl_slist_append(headerList, line) else { return false }
+            headerList = list
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        isAccepted =
+            isAccepted
+            // A declared length beyond the limit ends the transfer at once; HEAD declares a length it does not send.
+            && (request.method == "HEAD"
+                || tarn_curl_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(options.maximumBodySize)) == CURLE_OK)
+            && tarn_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
+            && tarn_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText) == CURLE_OK
+            && tarn_curl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK
+            && tarn_curl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK
+            && tarn_curl_set_receive(
+                easy, CURLOPT_HEADERFUNCTION, { CurlTransfer.receive($0, $1 * $2, $3, isHead: true) }) == CURLE_OK
+            && tarn_curl_set_receive(
+                easy, CURLOPT_WRITEFUNCTION, { CurlTransfer.receive($0, $1 * $2, $3, isHead: false) }) == CURLE_OK
+        return isAccepted
+    }
+
+    // MARK: During
+
+    /// libcurl's callback for a header line or a piece of the body: how many bytes were taken; fewer end the transfer.
+    private static func receive(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?, isHead: Bool
+    ) -> Int {
+        guard let bytes, let context else { return 0 }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        let buffer = UnsafeRawBufferPointer(start: bytes, count: count)
+        if isHead { return transfer.receiveHead(buffer) }
+        return transfer.receiveBody(buffer)
+    }
+
+    private func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
+        let text = Array(line).droppingLineEnd
+        if line.starts(with: "HTTP/".utf8) {
+            fields = []
+            isInHead = true
+        } else if text.isEmpty {
+            isInHead = false
+        } else if isInHead {
+            if text.first == 0x20 || text.first == 0x09, !fields.isEmpty {
+                // A folded line (RFC 9112 §5.2: replaced by a space).
+                fields[fields.count - 1].value += " " + CurlTransfer.text(text[...].trimmingWhitespace())
+            } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+                fields.append(
+                    HTTPHeaders.Field(
+                        CurlTransfer.text(text[..<colon].trimmingWhitespace()),
+                        CurlTransfer.text(text[(colon + 1)...].trimmingWhitespace())))
+            }
+        }
+        return line.count
+    }
+
+    private func receiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
+        guard piece.count <= submission.options.maximumBodySize - body.count else {
+            isTooLarge = true
+            return 0
+        }
+        body.append(contentsOf: piece)
+        return piece.count
+    }
+
+    /// Field values are bytes: UTF-8 if they are that, else ISO-8859-1 (RFC 9110 §5.5).
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
+    }
+
+    // MARK: After
+
+    func result(_ code: CURLcode) -> Result<CurlAnswer, CurlFailure> {
+        guard code == CURLE_OK else { return .failure(failure(code)) }
+        var status = 0
+        tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
+        let response = HTTPResponse(status: status, headers: HTTPHeaders(fields), body: body)
+        return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
+    }
+
+    private func failure(_ code: CURLcode) -> CurlFailure {
+        let url = submission.url
+        let options = submission.options
+        let place = "\(url.host):\(url.port)"
+        let said = said(code)
+        if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
+            return CurlFailure(
+                kind: .tooLarge, detail: "the body is larger than the limit of \(options.maximumBodySize) bytes")
+        }
+        switch code {
+        case CURLE_URL_MALFORMAT: return CurlFailure(kind: .url, detail: said)
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return CurlFailure(kind: .resolve, detail: "could not resolve the host \(url.host)")
+        case CURLE_COULDNT_RESOLVE_PROXY: return CurlFailure(kind: .resolve, detail: said)
+        case CURLE_COULDNT_CONNECT:
+            var number = 0
+            tarn_curl_get_long(easy, CURLINFO_OS_ERRNO, &number)
+            let reason = number != 0 ? String(cString: strerror(Int32(truncatingIfNeeded: number))) : said
+            return CurlFailure(kind: .connect, detail: "could not connect to \(place): \(reason)")
+        case CURLE_OPERATION_TIMEDOUT: return timeout(place)
+        case CURLE_GOT_NOTHING:
+            return CurlFailure(kind: .cutShort, detail: "\(place) closed the connection without an answer")
+        case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
+            return CurlFailure(kind: .cutShort, detail: "the answer of \(place) was cut short: \(said)")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
+            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
+            return CurlFailure(kind: .tls, detail: "no secure connection to \(place): \(said)")
+        default:
+            return CurlFailure(kind: .protocol, detail: "\(place) does not speak HTTP as expected: \(said)")
+        }
+    }
+
+    /// Which of the limits ended the transfer.
+    private func timeout(_ place: String) -> CurlFailure {
+        let options = submission.options
+        let total = time(CURLINFO_TOTAL_TIME_T)
+        if time(CURLINFO_PRETRANSFER_TIME_T) == .zero, total < submission.timeout {
+            let isResolved = time(CURLINFO_NAMELOOKUP_TIME_T) > .zero
+            return CurlFailure(
+                kind: isResolved ? .connect : .resolve,
+                detail: "could not connect to \(place) within \(options.connectTimeout)")
+        }
+        if total < submission.timeout {
+            return CurlFailure(kind: .timeout, detail: "\(place) sent nothing for \(options.idleTimeout)")
+        }
+        return CurlFailure(kind: .timeout, detail: "no complete answer from \(place) within \(options.totalTimeout)")
+    }
+
+    /// libcurl's own words, on one line.
+    private func said(_ code: CURLcode) -> String {
+        let specific = String(cString: errorText)
+        let text = specific.isEmpty ? String(cString: curl_easy_strerror(code)) : specific
+        return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    private func time(_ info: CURLINFO) -> Duration {
+        var microseconds: curl_off_t = 0
+        tarn_curl_get_offset(easy, info, &microseconds)
+        return .microseconds(microseconds)
+    }
+}
+
+extension Duration {
+    /// At least one: zero would mean "no limit" to libcurl.
+    fileprivate var milliseconds: Int {
+        let (seconds, attoseconds) = components
+        let limited = min(max(seconds, 0), 1 << 31)
+        return max(1, Int(limited) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+}
+
+extension Array<UInt8> {
+    fileprivate var droppingLineEnd: [UInt8] {
+        var line = self[...]
+        while line.last == UInt8(ascii: "\n") || line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+        return Array(line)
+    }
+}

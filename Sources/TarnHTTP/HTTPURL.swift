@@ -1,0 +1,151 @@
+// Absolute http and https URLs, strictly: what is requested, and what has the same origin. Pure.
+
+/// An absolute `http` or `https` URL without userinfo; a fragment is dropped.
+public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
+    /// `http` or `https`, in lower case.
+    public var scheme: String
+    /// In lower case; an IPv6 address with its brackets.
+    public var host: String
+    /// The port as written, or nil; see `port`.
+    public var writtenPort: Int?
+    /// Begins with `/`.
+    public var path: String
+    public var query: String?
+
+    /// Parses a URL.
+    ///
+    /// - Throws: `HTTPURLError` with the reason: another scheme, no host, userinfo (RFC 9110 §4.2.4: it hides where a
+    ///   request goes), bytes that must be percent-encoded, a percent sign that encodes nothing.
+    public init(_ text: String) throws(HTTPURLError) {
+        let reference = URLReference(text)
+        guard let scheme = reference.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let authority = reference.authority
+        else { throw HTTPURLError(text, "expected an absolute URL with http:// or https://") }
+        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
+            throw HTTPURLError(text, "a URL must not carry a user or password")
+        }
+        let (host, port) = try HTTPURL.hostAndPort(authority, in: text)
+        for part in [reference.path, reference.query ?? ""] {
+            if let problem = HTTPURL.problem(ofPathOrQuery: part) { throw HTTPURLError(text, problem) }
+        }
+        self.scheme = scheme
+        self.host = host
+        writtenPort = port
+        path = reference.path.isEmpty ? "/" : reference.path
+        query = reference.query
+    }
+
+    /// The port that is connected to: the written one, or the scheme's default (RFC 9110 §4.2.1, §4.2.2).
+    public var port: Int { writtenPort ?? (scheme == "https" ? 443 : 80) }
+
+    /// Path and query: the target of a request (RFC 9112 §3.2.1).
+    public var target: String { query.map { path + "?" + $0 } ?? path }
+
+    /// Scheme, host and port if it is not the default one.
+    public var origin: String {
+        let isDefault = port == (scheme == "https" ? 443 : 80)
+        return scheme + "://" + host + (isDefault ? "" : ":\(port)")
+    }
+
+    /// Whether scheme, host and port are equal (RFC 6454 §5).
+    public func hasSameOrigin(as other: HTTPURL) -> Bool {
+        scheme == other.scheme && host == other.host && port == other.port
+    }
+
+    public var description: String {
+        scheme + "://" + host + (writtenPort.map { ":\($0)" } ?? "") + target
+    }
+
+    /// Resolves a reference, such as the target of a link, against this URL (RFC 3986 §5.2).
+    ///
+    /// - Throws: `HTTPURLError` if the result is not an `http` or `https` URL.
+    public func resolving(_ reference: String) throws(HTTPURLError) -> HTTPURL {
+        try HTTPURL(URLReference(reference).resolved(against: URLReference(description)).description)
+    }
+
+    /// Moves a link of a server onto the base at which the server is reached.
+    ///
+    /// If the absolute URL `link` lies under one of `origins` (base URLs: equal scheme, host and port, and their path is
+    /// a prefix of the link's on a segment boundary), the rest of its path and its query are put behind `base`.
+    /// Nil if it lies under none of them, or if one of the URLs is not one. So a recorded
+    /// `https://api.forge.example/issues?page=2` is followed at `http://127.0.0.1:4040/issues?page=2`.
+    public static func rebase(link: String, from origins: [String], onto base: String) -> String? {
+        guard let link = try? HTTPURL(link), var result = try? HTTPURL(base) else { return nil }
+        let path = URLReference.removingDotSegments(link.path)
+        for text in origins {
+            guard let origin = try? HTTPURL(text), origin.hasSameOrigin(as: link) else { continue }
+            let prefix = origin.path.droppingTrailingSlash
+            guard path == prefix || path.hasPrefix(prefix + "/") else { continue }
+            result.path = result.path.droppingTrailingSlash + path.dropFirst(prefix.count)
+            if result.path.isEmpty { result.path = "/" }
+            result.query = link.query
+            return result.description
+        }
+        return nil
+    }
+
+    private static func hostAndPort(_ authority: String, in text: String) throws(HTTPURLError) -> (String, Int?) {
+        var host = authority
+        var portText: String?
+        let closing = authority.lastIndex(of: "]")
+        if let colon = authority.lastIndex(of: ":"), closing.map({ $0 < colon }) ?? true {
+            host = String(authority[..<colon])
+            portText = String(authority[authority.index(after: colon)...])
+        }
+        var port: Int?
+        // RFC 3986 §3.2.3: the port may be empty.
+        if let portText, !portText.isEmpty {
+            guard let number = HTTPSyntax.decimal(portText), (1...65535).contains(number) else {
+                throw HTTPURLError(text, "the port is not a number from 1 to 65535")
+            }
+            port = number
+        }
+        let isAddress = host.hasPrefix("[") && host.hasSuffix("]") && host.utf8.count > 2
+        let isValid =
+            isAddress
+            ? host.utf8.dropFirst().dropLast().allSatisfy { byte in
+                Character(UnicodeScalar(byte)).isHexDigit || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".")
+            }
+            : !host.isEmpty
+                && host.utf8.allSatisfy { PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
+        guard isValid else {
+            throw HTTPURLError(text, host.isEmpty ? "the host is missing" : "the host is not a name or an address in ASCII")
+        }
+        return (host.lowercased(), port)
+    }
+
+    /// Brackets, braces and bars pass, although RFC 3986 has them encoded: `page[number]=2` is everywhere.
+    private static func problem(ofPathOrQuery text: String) -> String? {
+        var bytes = Array(text.utf8)[...]
+        while let byte = bytes.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard bytes.count >= 2, bytes.prefix(2).allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else {
+                    return "a percent sign must be followed by two hexadecimal digits"
+                }
+            case ...0x20, 0x7F...: return "spaces, control characters and non-ASCII must be percent-encoded"
+            case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"):
+                return "quotes, angle brackets and backslashes must be percent-encoded"
+            default: break
+            }
+        }
+        return nil
+    }
+}
+
+/// Why a text is not a URL that can be requested.
+public struct HTTPURLError: Error, Sendable, Hashable, CustomStringConvertible {
+    public var url: String
+    public var reason: String
+
+    public init(_ url: String, _ reason: String) {
+        self.url = url
+        self.reason = reason
+    }
+
+    public var description: String { "\(Redaction.url(url)): \(reason)" }
+}
+
+extension String {
+    fileprivate var droppingTrailingSlash: String { hasSuffix("/") ? String(dropLast()) : self }
+}

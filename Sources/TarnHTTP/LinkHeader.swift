@@ -1,0 +1,123 @@
+// The Link header field (RFC 8288), by which a page names the next one. Pure.
+
+/// One link of a `Link` field (RFC 8288 §3).
+public struct Link: Sendable, Hashable {
+    /// The reference between the angle brackets; it may be relative.
+    public var target: String
+    /// The relation types of the first `rel` parameter, as written.
+    public var relations: [String]
+    /// The context of the link if it is not the resource that was requested.
+    public var anchor: String?
+
+    /// Whether the link has this relation type. Relation types are compared without case (RFC 8288 §2.1).
+    public func has(relation: String) -> Bool {
+        relations.contains { HTTPHeaders.same($0, relation) }
+    }
+}
+
+/// Reads `Link` fields by the algorithms of RFC 8288 appendix B, with one difference: what is not a link is skipped up
+/// to the next comma, so that one malformed link does not hide those after it.
+public enum LinkHeader {
+    /// The target of the first link with this relation in all `Link` fields, or nil.
+    ///
+    /// Links with an anchor speak of another resource and are passed over (RFC 8288 §3.2). The target is as written:
+    /// resolve it against the URL that was requested.
+    public static func target(relation: String, in headers: HTTPHeaders) -> String? {
+        for value in headers.all("Link") {
+            for link in parse(value) where link.has(relation: relation) && (link.anchor ?? "").isEmpty {
+                return link.target
+            }
+        }
+        return nil
+    }
+
+    /// All links of one field value, in order.
+    public static func parse(_ value: String) -> [Link] {
+        var parser = Parser(rest: Array(value.utf8)[...])
+        var links: [Link] = []
+        while !parser.rest.isEmpty {
+            if let link = parser.link() { links.append(link) }
+            parser.skipToNextLink()
+        }
+        return links
+    }
+
+    private struct Parser {
+        var rest: ArraySlice<UInt8>
+
+        // RFC 8288 B.2
+        mutating func link() -> Link? {
+            skipWhitespace()
+            guard rest.first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return nil }
+            let target = rest[rest.index(after: rest.startIndex)..<end]
+            rest = rest[(end + 1)...]
+            var relations: [String]?
+            var anchor: String?
+            while let (name, value) = parameter() {
+                // RFC 8288 §3.3: occurrences of rel after the first are ignored.
+                if name == "rel", relations == nil {
+                    relations = value.split { $0 == " " || $0 == "\t" }.map(String.init)
+                }
+                if name == "anchor", anchor == nil { anchor = value }
+            }
+            return Link(
+                target: String(decoding: target.trimmingWhitespace(), as: UTF8.self), relations: relations ?? [],
+                anchor: anchor)
+        }
+
+        // RFC 8288 B.3: one turn of its loop.
+        private mutating func parameter() -> (name: String, value: String)? {
+            skipWhitespace()
+            guard rest.first == UInt8(ascii: ";") else { return nil }
+            rest = rest.dropFirst()
+            skipWhitespace()
+            let name = take { ![0x20, 0x09, UInt8(ascii: "="), UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
+            skipWhitespace()
+            guard rest.first == UInt8(ascii: "=") else { return (name.lowercased(), "") }
+            rest = rest.dropFirst()
+            skipWhitespace()
+            if rest.first == UInt8(ascii: "\"") { return (name.lowercased(), quotedString()) }
+            let value = take { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+            return (name.lowercased(), value)
+        }
+
+        // RFC 8288 B.4
+        private mutating func quotedString() -> String {
+            var output: [UInt8] = []
+            rest = rest.dropFirst()
+            while let byte = rest.popFirst() {
+                if byte == UInt8(ascii: "\"") { break }
+                if byte == UInt8(ascii: "\\") {
+                    guard let escaped = rest.popFirst() else { break }
+                    output.append(escaped)
+                } else {
+                    output.append(byte)
+                }
+            }
+            return String(decoding: output, as: UTF8.self)
+        }
+
+        /// Up to and including the next comma outside quotes.
+        mutating func skipToNextLink() {
+            while let byte = rest.first {
+                switch byte {
+                case UInt8(ascii: ","):
+                    rest = rest.dropFirst()
+                    return
+                case UInt8(ascii: "\""): _ = quotedString()
+                default: rest = rest.dropFirst()
+                }
+            }
+        }
+
+        private mutating func skipWhitespace() {
+            rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
+        }
+
+        private mutating func take(while condition: (UInt8) -> Bool) -> String {
+            let taken = rest.prefix(while: condition)
+            rest = rest[taken.endIndex...]
+            return String(decoding: taken.trimmingWhitespace(), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// What must not be read in an error message, a log or a report: secrets inside URLs. Pure.
+
+public enum Redaction {
+    /// Compared in lower case, without `-` and `_`.
+    private static let secretNames: Set<String> = [
+        "token", "accesstoken", "refreshtoken", "idtoken", "authtoken", "privatetoken", "jobtoken", "bearertoken",
+        "key", "apikey", "accesskey", "subscriptionkey", "appkey", "apptoken", "apitoken", "secret", "clientsecret",
+        "appsecret", "apisecret", "password", "passwd", "pwd", "pass", "passphrase", "auth", "authorization",
+        "signature", "sig", "xamzsignature", "xamzsecuritytoken", "xgoogsignature", "jwt", "session", "sessionid",
+        "credential", "credentials",
+    ]
+
+    /// The URL with `***` for the values of query parameters that are secrets by their name, and for userinfo.
+    ///
+    /// Everything else keeps its bytes. Works on any text: what is not a URL has nothing to hide here.
+    public static func url(_ text: String) -> String {
+        var reference = URLReference(text)
+        if let authority = reference.authority, let at = authority.lastIndex(of: "@") {
+            reference.authority = "***" + authority[at...]
+        }
+        reference.query = reference.query.map(parameters)
+        // An implicit grant puts its token into the fragment (RFC 6749 §4.2.2).
+        reference.fragment = reference.fragment.map(parameters)
+        return reference.description
+    }
+
+    private static func parameters(_ query: String) -> String {
+        query.split(separator: "&", omittingEmptySubsequences: false).map { part in
+            guard let equals = part.firstIndex(of: "="), isSecret(QueryParameters.name(of: part)) else {
+                return String(part)
+            }
+            return part[...equals] + "***"
+        }.joined(separator: "&")
+    }
+
+    private static func isSecret(_ name: String) -> Bool {
+        secretNames.contains(name.lowercased().filter { $0 != "-" && $0 != "_" })
+    }
+}

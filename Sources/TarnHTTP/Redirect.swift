@@ -1,0 +1,31 @@
+// Redirects (RFC 9110 §15.4): where to, with which method, and what may go along. Pure.
+//
+// libcurl could follow them itself and would keep Authorization and Cookie from other hosts, but not the fields in which
+// other APIs expect their keys (PRIVATE-TOKEN, X-Api-Key): it cannot know them. So what goes along is a closed list.
+
+enum Redirect {
+    /// Sent to another origin; no other field is.
+    private static let harmless = [
+        "Accept", "Accept-Language", "User-Agent", "If-None-Match", "If-Modified-Since",
+    ]
+
+    /// The reference of a response that is a redirect to follow, or nil.
+    static func location(of response: HTTPResponse) -> String? {
+        guard [301, 302, 303, 307, 308].contains(response.status) else { return nil }
+        return response.headers["Location"]
+    }
+
+    /// The request that follows a redirect.
+    static func request(after request: HTTPRequest, status: Int, from: HTTPURL, to: HTTPURL) -> HTTPRequest {
+        var next = request
+        next.url = to.description
+        // RFC 9110 §15.4.2 to §15.4.4: POST becomes GET by custom, anything but HEAD by 303.
+        if (status == 301 || status == 302) && request.method == "POST" || status == 303 && request.method != "HEAD" {
+            next.method = "GET"
+        }
+        if !to.hasSameOrigin(as: from) {
+            next.headers.fields.removeAll { field in !harmless.contains { HTTPHeaders.same($0, field.name) } }
+        }
+        return next
+    }
+}

@@ -1,0 +1,62 @@
+// Placeholders in paths.
+
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Path templates")
+struct PathTemplateTests {
+    @Test("placeholders are replaced by percent-encoded values")
+    func expanded() throws {
+        let template = try PathTemplate("/repos/{owner}/{repo}/milestones/{milestone.number}/x")
+        #expect(template.variables == ["owner", "repo", "milestone.number"])
+        #expect(
+            try template.expanded(["owner": "ac/me", "repo": "a b?#%", "milestone.number": "7"])
+                == "/repos/ac%2Fme/a%20b%3F%23%25/milestones/7/x")
+        #expect(try PathTemplate("/plain").expanded([:]) == "/plain")
+        #expect(try PathTemplate("{a}{a}-{b}").expanded(["a": "~ü", "b": "...x"]) == "~%C3%BC~%C3%BC-...x")
+        #expect(try PathTemplate("{a}{a}").variables == ["a"])
+    }
+
+    /// RFC 6570 §3.2.2, level 1.
+    @Test("simple expansion is as in the examples of RFC 6570", arguments: [
+        ("{var}", "value"), ("{hello}", "Hello%20World%21"), ("{half}", "50%25"), ("O{undef_no}X", "O%2CX"),
+    ])
+    func examplesOfTheStandard(_ template: String, _ expected: String) throws {
+        let values = ["var": "value", "hello": "Hello World!", "half": "50%", "undef_no": ","]
+        let parsed = try PathTemplate(template)
+        #expect(try parsed.expanded(values.filter { parsed.variables.contains($0.key) }) == expected)
+    }
+
+    @Test("literal text that a URL may not hold is encoded, the rest is copied")
+    func literals() throws {
+        #expect(try PathTemplate("/a b/ü/%41/x;y=1,2@:!$&'()*+").expanded([:]) == "/a%20b/%C3%BC/%41/x;y=1,2@:!$&'()*+")
+    }
+
+    @Test("a malformed template is refused and the error shows where", arguments: [
+        ("/a/{b", "a { without its partner"), ("/a/b}", "a } without its partner"), ("/{a{b}}", "a { without its partner"),
+        ("/{}", "{} is not"), ("/{a b}", "{a b} is not"), ("/{+path}", "{+path} is not"), ("/{a,b}", "{a,b} is not"),
+        ("/{a:3}", "{a:3} is not"), ("/{a*}", "{a*} is not"), ("/{a.}", "{a.} is not"), ("/{a-b}", "{a-b} is not"),
+        ("/{ü}", "{ü} is not"),
+    ])
+    func malformed(_ text: String, _ message: String) throws {
+        let error = try #require(#expect(throws: PathTemplateError.self) { try PathTemplate(text) })
+        #expect("\(error)".hasPrefix(text + ": "))
+        #expect("\(error)".contains(message))
+    }
+
+    @Test("a missing, an unknown and an unusable value are errors that name the placeholder")
+    func badValues() throws {
+        let template = try PathTemplate("/r/{owner}/{repo}")
+        let missing = try #require(#expect(throws: PathTemplateError.self) { try template.expanded(["owner": "a"]) })
+        #expect("\(missing)" == "/r/{owner}/{repo}: there is no value for {repo}")
+        let unknown = try #require(
+            #expect(throws: PathTemplateError.self) { try template.expanded(["owner": "a", "repo": "b", "rep": "c"]) })
+        #expect("\(unknown)" == "/r/{owner}/{repo}: no placeholder is called {rep}; there is {owner}, {repo}")
+        for value in ["", ".", ".."] {
+            #expect(throws: PathTemplateError.unusable(template: "/r/{owner}/{repo}", variable: "repo", value: value)) {
+                try template.expanded(["owner": "a", "repo": value])
+            }
+        }
+    }
+}

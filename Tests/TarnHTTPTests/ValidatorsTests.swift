@@ -1,0 +1,85 @@
+// Entity tags, conditional requests, and what a 304 changes.
+
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Validators")
+struct ValidatorsTests {
+    @Test("a well-formed entity tag is read with its weakness", arguments: [
+        (#""abc""#, false, "abc"), (#"W/"abc""#, true, "abc"), (#""""#, false, ""), (#"  "a\b"  "#, false, #"a\b"#),
+        (#""é,;x""#, false, "é,;x"),
+    ])
+    func wellFormedTag(_ text: String, _ isWeak: Bool, _ opaque: String) throws {
+        let tag = try #require(EntityTag(text))
+        #expect(tag.isWeak == isWeak)
+        #expect(tag.opaque == opaque)
+    }
+
+    @Test("what is no entity tag is not taken for one", arguments: [
+        "", "abc", #""abc"#, #"abc""#, #"w/"abc""#, #"W/abc"#, #""a"b""#, #""a b""#, #""a", "b""#, "*", "\"a\u{1}\"",
+    ])
+    func malformedTag(_ text: String) {
+        #expect(EntityTag(text) == nil)
+        #expect(Validators(HTTPHeaders([.init("ETag", text)])).etag == nil)
+    }
+
+    @Test("weak comparison looks at the bytes alone")
+    func weakComparison() throws {
+        let strong = try #require(EntityTag(#""a""#))
+        let weak = try #require(EntityTag(#"W/"a""#))
+        #expect(strong.matchesWeakly(weak) && weak.matchesWeakly(weak))
+        #expect(strong != weak)
+        #expect(!strong.matchesWeakly(try #require(EntityTag(#""b""#))))
+        // The same letter to Swift's ==, not the same bytes.
+        #expect(EntityTag("\"\u{E9}\"") != EntityTag("\"e\u{301}\""))
+    }
+
+    @Test("validators are those of the response, as they came")
+    func ofResponse() {
+        let headers = HTTPHeaders([.init("etag", #"W/"x""#), .init("Last-Modified", "Tue, 19 Jul 2022 04:38:40 GMT")])
+        #expect(Validators(headers) == Validators(etag: #"W/"x""#, lastModified: "Tue, 19 Jul 2022 04:38:40 GMT"))
+        #expect(Validators(HTTPHeaders()).isEmpty)
+        #expect(Validators(HTTPHeaders([.init("Last-Modified", "")])).isEmpty)
+    }
+
+    @Test("a request is made conditional on the entity tag, on the date only without one")
+    func apply() {
+        var request = HTTPRequest(url: "http://h/", headers: HTTPHeaders([.init("Accept", "*/*")]))
+        Validators(etag: #""x""#, lastModified: "yesterday").apply(to: &request)
+        #expect(request.headers.fields == [.init("Accept", "*/*"), .init("If-None-Match", #""x""#)])
+        Validators(lastModified: "yesterday").apply(to: &request)
+        #expect(request.headers.fields == [.init("Accept", "*/*"), .init("If-Modified-Since", "yesterday")])
+        Validators().apply(to: &request)
+        #expect(request.headers["If-Modified-Since"] == "yesterday")
+    }
+
+    @Test("a 304 replaces fields in place, adds new ones, and leaves alone what speaks of the body or the connection")
+    func updatedByNotModified() {
+        let stored = HTTPHeaders([
+            .init("Date", "old"), .init("Content-Type", "application/json"), .init("Content-Length", "42"),
+            .init("Link", "</1>; rel=a"), .init("ETag", #""1""#), .init("link", "</2>; rel=b"), .init("X-Kept", "1"),
+        ])
+        let update = HTTPHeaders([
+            .init("date", "new"), .init("Content-Length", "0"), .init("Content-Type", "text/html"),
+            .init("Connection", "close, X-Hop"), .init("X-Hop", "1"), .init("Transfer-Encoding", "chunked"),
+            .init("Link", "</3>; rel=c"), .init("Link", "</4>; rel=d"), .init("X-New", "2"), .init("Content-Encoding", "gzip"),
+        ])
+        #expect(
+            stored.updated(byNotModified: update).fields == [
+                .init("date", "new"), .init("Content-Type", "application/json"), .init("Content-Length", "42"),
+                .init("Link", "</3>; rel=c"), .init("Link", "</4>; rel=d"), .init("ETag", #""1""#),
+                .init("X-Kept", "1"), .init("X-New", "2"),
+            ])
+        #expect(stored.updated(byNotModified: HTTPHeaders()) == stored)
+    }
+
+    @Test("header fields are found without case, and set once")
+    func headerFields() {
+        var headers = HTTPHeaders([.init("A", "1"), .init("b", "2"), .init("a", "3")])
+        #expect(headers["A"] == "1" && headers.all("a") == ["1", "3"] && headers["c"] == nil)
+        headers["a"] = "4"
+        #expect(headers.fields == [.init("b", "2"), .init("a", "4")])
+        #expect(!HTTPHeaders.same("a[", "a{") && !HTTPHeaders.same("@", "`") && HTTPHeaders.same("X-a", "x-A"))
+    }
+}

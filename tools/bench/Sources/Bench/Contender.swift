@@ -1,0 +1,48 @@
+// What a contender is, and what it reports.
+
+import Foundation
+
+/// One way to do what a case measures.
+struct Contender: Sendable {
+    /// `tarn` or `peer`. (The floor is a program of its own: floor.cpp.)
+    let name: String
+    /// The case, such as `import.cold`.
+    let benchmark: String
+    let measure: @Sendable (Options) throws -> Measurement
+
+    static let all = TarnCases.contenders + PeerCases.contenders
+}
+
+/// What one run of an import measured and proved.
+struct Measurement: Encodable {
+    /// From the first page in memory to the last acknowledged commit.
+    var seconds: Double
+    /// Millions of bytes of JSON.
+    var megabytes: Double
+    var commits: Int
+    /// The records and references in the store afterwards, by the names in the workload's counts.
+    var counts: [String: Int]
+    /// `full`: an acknowledged commit survives power loss.
+    var durability: String
+    /// Of the stored rows.
+    var compression: String
+    /// The bytes of all files of the store once it is closed.
+    var storeBytes: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case seconds, megabytes, commits, counts, durability, compression
+        case storeBytes = "store_bytes"
+    }
+}
+
+/// The seconds that a piece of work takes.
+func stopwatch(_ work: () throws -> Void) rethrows -> Double {
+    let duration = try ContinuousClock().measure(work)
+    return duration / .seconds(1)
+}
+
+/// The bytes of all files directly in a directory.
+func sizeOfFiles(in directory: URL) throws -> Int {
+    try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: [.fileSizeKey])
+        .reduce(0) { try $0 + ($1.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0) }
+}

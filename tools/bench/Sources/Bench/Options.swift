@@ -1,0 +1,55 @@
+// The command line: Bench CASE CONTENDER --pages DIR --store DIR --pages-per-commit N
+
+import Foundation
+
+/// What one run is told.
+struct Options {
+    let benchmark: String
+    let contender: String
+    /// The directory with the pages of the workload.
+    let pages: URL
+    /// The directory of the store, which must not be there yet.
+    let store: URL
+    let pagesPerCommit: Int
+
+    static let usage = """
+        usage: Bench CASE CONTENDER --pages DIR --store DIR [--pages-per-commit N]
+               Bench --list
+        """
+
+    /// - Throws: `BenchmarkError` with the usage if the arguments do not fit it.
+    init(_ arguments: [String]) throws {
+        var positional: [String] = []
+        var named: [String: String] = [:]
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument.hasPrefix("--") {
+                guard ["--pages", "--store", "--pages-per-commit"].contains(argument), let value = rest.popFirst() else {
+                    throw BenchmarkError("\(argument) is not an option, or has no value\n\(Self.usage)")
+                }
+                named[argument] = value
+            } else {
+                positional.append(argument)
+            }
+        }
+        guard positional.count == 2, let pages = named["--pages"], let store = named["--store"],
+            let pagesPerCommit = Int(named["--pages-per-commit"] ?? "128"), pagesPerCommit > 0
+        else { throw BenchmarkError(Self.usage) }
+        (benchmark, contender) = (positional[0], positional[1])
+        self.pages = URL(filePath: pages)
+        self.store = URL(filePath: store)
+        self.pagesPerCommit = pagesPerCommit
+        if FileManager.default.fileExists(atPath: store) {
+            throw BenchmarkError("\(store) is there already; every run needs a fresh store")
+        }
+    }
+}
+
+/// A run that cannot be, or does not count.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

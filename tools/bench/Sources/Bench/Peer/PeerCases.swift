@@ -1,0 +1,31 @@
+// The cases in which GRDB takes part.
+
+import Foundation
+
+/// GRDB 7.10 with Foundation's `JSONDecoder`: what a Swift program would use instead of Tarn.
+enum PeerCases {
+    static let contenders: [Contender] = [
+        Contender(name: "peer", benchmark: "import.cold", measure: importPages)
+    ]
+
+    private static func importPages(_ options: Options) throws -> Measurement {
+        let pages = try Pages(in: options.pages)
+        let database = try PeerDatabase(in: options.store)
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        var commits = 0
+        let seconds = try stopwatch {
+            for group in pages.groups(of: options.pagesPerCommit) {
+                var batch = PeerBatch()
+                for page in group { batch.add(try decoder.decode([IssueDocument].self, from: page)) }
+                try database.pool.write(batch.write)
+                commits += 1
+            }
+        }
+        let counts = try database.counts()
+        try database.pool.close()
+        return Measurement(
+            seconds: seconds, megabytes: pages.megabytes, commits: commits, counts: counts, durability: "full",
+            compression: "none", storeBytes: try sizeOfFiles(in: options.store))
+    }
+}

@@ -1,0 +1,222 @@
+// The floor: what hand-written C++ on the same libraries does with the same pages, and no more than that.
+// simdjson's DOM, one tagged blob per object (scalars only, no merging, no comparison, no report), mdb_put per object and per reference,
+// one durable commit per PAGES_PER_COMMIT pages. The pages are read into memory before the clock starts.
+// So it is about what the machine allows for a naive import, not a limit.
+//
+//   g++ -O3 -std=c++17 floor.cpp -o floor -lsimdjson -llmdb
+//   ./floor import PAGES_DIR STORE_DIR PAGES_PER_COMMIT     MB/s of JSON, durable
+//   ./floor read STORE_DIR                                  point reads and relationship traversal, per second
+//
+// Standard output is one JSON object with the figures; standard error says the same to a person.
+#include <lmdb.h>
+#include <simdjson.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+enum Entity : uint8_t { ISSUE = 1, USER, LABEL, MILESTONE };
+enum Reference : uint8_t { ISSUE_USER = 1, ISSUE_LABEL, ISSUE_ASSIGNEE, ISSUE_MILESTONE, MILESTONE_CREATOR };
+
+MDB_env* env;
+MDB_txn* txn;
+MDB_dbi records, references;
+std::string blob;
+size_t puts, links;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void check(int rc, const char* what) {
+  if (rc) { fprintf(stderr, "%s: %s\n", what, mdb_strerror(rc)); exit(1); }
+}
+
+void encode(simdjson::dom::object object) {
+  blob.clear();
+  for (auto field : object) {
+    element v = field.value;
+    switch (v.type()) {
+      case element_type::STRING: {
+        std::string_view s = v.get_string().value_unsafe();
+        uint32_t n = s.size();
+        blob.push_back(1); blob.append((char*)&n, 4); blob.append(s); break;
+      }
+      case element_type::INT64: { int64_t i = v.get_int64().value_unsafe(); blob.push_back(2); blob.append((char*)&i, 8); break; }
+      case element_type::UINT64: { uint64_t i = v.get_uint64().value_unsafe(); blob.push_back(2); blob.append((char*)&i, 8); break; }
+      case element_type::DOUBLE: { double d = v.get_double().value_unsafe(); blob.push_back(3); blob.append((char*)&d, 8); break; }
+      case element_type::BOOL: blob.push_back(v.get_bool().value_unsafe() ? 4 : 5); break;
+      case element_type::NULL_VALUE: blob.push_back(0); break;
+      default: break;
+    }
+  }
+}
+
+void key(char* out, uint8_t kind, uint64_t id) {
+  out[0] = kind;
+  id = __builtin_bswap64(id);
+  memcpy(out + 1, &id, 8);
+}
+
+void put(Entity entity, uint64_t id) {
+  char k[9];
+  key(k, entity, id);
+  MDB_val K{9, k}, V{blob.size(), (void*)blob.data()};
+  check(mdb_put(txn, records, &K, &V, 0), "put");
+  puts++;
+}
+
+void link(Reference reference, uint64_t to, uint64_t from) {
+  char k[17];
+  key(k, reference, to);
+  from = __builtin_bswap64(from);
+  memcpy(k + 9, &from, 8);
+  MDB_val K{17, k}, V{0, nullptr};
+  check(mdb_put(txn, references, &K, &V, 0), "link");
+  links++;
+}
+
+uint64_t put_user(element user) {
+  uint64_t id = user["id"].get_uint64();
+  encode(user);
+  put(USER, id);
+  return id;
+}
+
+void put_issue(element issue) {
+  uint64_t id = issue["id"].get_uint64();
+  link(ISSUE_USER, put_user(issue["user"]), id);
+  simdjson::dom::array labels = issue["labels"].get_array(), assignees = issue["assignees"].get_array();
+  for (element label : labels) {
+    uint64_t label_id = label["id"].get_uint64();
+    encode(label);
+    put(LABEL, label_id);
+    link(ISSUE_LABEL, label_id, id);
+  }
+  for (element user : assignees) link(ISSUE_ASSIGNEE, put_user(user), id);
+  element milestone = issue["milestone"];
+  if (!milestone.is_null()) {
+    uint64_t milestone_id = milestone["id"].get_uint64(), creator = put_user(milestone["creator"]);
+    encode(milestone);
+    put(MILESTONE, milestone_id);
+    link(ISSUE_MILESTONE, milestone_id, id);
+    link(MILESTONE_CREATOR, creator, milestone_id);
+  }
+  encode(issue);
+  put(ISSUE, id);
+}
+
+void open_store(const char* path) {
+  mkdir(path, 0755);
+  check(mdb_env_create(&env), "create");
+  check(mdb_env_set_mapsize(env, 64ull << 30), "mapsize");
+  check(mdb_env_set_maxdbs(env, 8), "maxdbs");
+  check(mdb_env_open(env, path, MDB_NOTLS, 0644), "open");
+  check(mdb_txn_begin(env, nullptr, 0, &txn), "begin");
+  check(mdb_dbi_open(txn, "records", MDB_CREATE, &records), "dbi");
+  check(mdb_dbi_open(txn, "references", MDB_CREATE, &references), "dbi");
+  check(mdb_txn_commit(txn), "commit");
+}
+
+void import(const char* dir, int pages_per_commit) {
+  std::vector<std::string> files;
+  for (auto& e : std::filesystem::directory_iterator(dir)) files.push_back(e.path());
+  std::sort(files.begin(), files.end());
+  std::vector<simdjson::padded_string> pages;
+  double megabytes = 0;
+  for (auto& f : files) {
+    pages.push_back(simdjson::padded_string::load(f).value());
+    megabytes += pages.back().size() / 1e6;
+  }
+  simdjson::dom::parser parser;
+  double start = now();
+  int n = 0, commits = 0;
+  check(mdb_txn_begin(env, nullptr, 0, &txn), "begin");
+  for (auto& page : pages) {
+    simdjson::dom::array issues = parser.parse(page).get_array();
+    for (element issue : issues) put_issue(issue);
+    if (++n % pages_per_commit == 0) {
+      check(mdb_txn_commit(txn), "commit");
+      check(mdb_txn_begin(env, nullptr, 0, &txn), "begin");
+      commits++;
+    }
+  }
+  check(mdb_txn_commit(txn), "commit");  // LMDB writes nothing for a transaction that changed nothing
+  if (n % pages_per_commit) commits++;
+  double seconds = now() - start;
+  fprintf(stderr, "import %.1f MB in %.3f s: %.0f MB/s (%zu puts, %zu references)\n", megabytes, seconds, megabytes / seconds, puts,
+          links);
+  MDB_stat records_stat, references_stat;
+  check(mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn), "begin");
+  check(mdb_stat(txn, records, &records_stat), "stat");
+  check(mdb_stat(txn, references, &references_stat), "stat");
+  mdb_txn_abort(txn);
+  printf("{\"seconds\":%.6f,\"megabytes\":%.6f,\"commits\":%d,\"puts\":%zu,\"references\":%zu,\"stored_records\":%zu,"
+         "\"stored_references\":%zu,\"durability\":\"full\",\"compression\":\"none\"}\n",
+         seconds, megabytes, commits, puts, links, records_stat.ms_entries, references_stat.ms_entries);
+}
+
+void read() {
+  const int N = 1'000'000;
+  MDB_cursor* cursor;
+  MDB_val K, V;
+  std::mt19937_64 rnd(1);
+  std::vector<std::string> issues;
+  std::vector<std::string> users;
+  check(mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn), "begin");
+  check(mdb_cursor_open(txn, records, &cursor), "cursor");
+  for (int rc = mdb_cursor_get(cursor, &K, &V, MDB_FIRST); rc == 0; rc = mdb_cursor_get(cursor, &K, &V, MDB_NEXT)) {
+    auto& list = ((char*)K.mv_data)[0] == ISSUE ? issues : users;
+    if (((char*)K.mv_data)[0] <= USER) list.emplace_back((char*)K.mv_data, K.mv_size);
+  }
+  mdb_cursor_close(cursor);
+  size_t sum = 0, visited = 0;
+  double start = now();
+  for (int i = 0; i < N; i++) {
+    auto& k = issues[rnd() % issues.size()];
+    K = {k.size(), (void*)k.data()};
+    check(mdb_get(txn, records, &K, &V), "get");
+    sum += ((char*)V.mv_data)[V.mv_size / 2];
+  }
+  double point_reads = N / (now() - start);
+  fprintf(stderr, "point reads, one transaction: %.0f/s\n", point_reads);
+  check(mdb_cursor_open(txn, references, &cursor), "cursor");
+  start = now();
+  for (int i = 0; i < 100'000; i++) {
+    auto k = users[rnd() % users.size()];
+    k[0] = ISSUE_USER;
+    K = {k.size(), (void*)k.data()};
+    for (int rc = mdb_cursor_get(cursor, &K, &V, MDB_SET_RANGE); rc == 0 && !memcmp(K.mv_data, k.data(), 9);
+         rc = mdb_cursor_get(cursor, &K, &V, MDB_NEXT)) {
+      char q[9];
+      q[0] = ISSUE;
+      memcpy(q + 1, (char*)K.mv_data + 9, 8);
+      MDB_val QK{9, q};
+      check(mdb_get(txn, records, &QK, &V), "get");
+      sum += ((char*)V.mv_data)[10];
+      visited++;
+    }
+  }
+  double seconds = now() - start;
+  fprintf(stderr, "user -> issues: %.0f users/s, %.0f records/s (%zu)\n", 100'000 / seconds, visited / seconds, sum % 7);
+  printf("{\"point_reads_per_second\":%.0f,\"related_owners_per_second\":%.0f,\"related_records_per_second\":%.0f}\n", point_reads,
+         100'000 / seconds, visited / seconds);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 5 && !strcmp(argv[1], "import") && atoi(argv[4]) > 0) { open_store(argv[3]); import(argv[2], atoi(argv[4])); }
+  else if (argc == 3 && !strcmp(argv[1], "read")) { open_store(argv[2]); read(); }
+  else { fprintf(stderr, "usage: floor import PAGES_DIR STORE_DIR PAGES_PER_COMMIT | floor read STORE_DIR\n"); return 2; }
+  return 0;
+}

@@ -15,7 +15,7 @@ struct Contender: Sendable {
 
 /// What one run of an import measured and proved.
 struct Measurement: Encodable {
-    /// From the first page in memory to the last acknowledged commit.
+    /// From before the first page is parsed, all being in memory, to the last acknowledged commit.
     var seconds: Double
     /// Millions of bytes of JSON.
     var megabytes: Double

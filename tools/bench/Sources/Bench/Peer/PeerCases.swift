@@ -11,13 +11,10 @@ enum PeerCases {
     private static func importPages(_ options: Options) throws -> Measurement {
         let pages = try Pages(in: options.pages)
         let database = try PeerDatabase(in: options.store)
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
         var commits = 0
         let seconds = try stopwatch {
             for group in pages.groups(of: options.pagesPerCommit) {
-                var batch = PeerBatch()
-                for page in group { batch.add(try decoder.decode([IssueDocument].self, from: page)) }
+                let batch = PeerBatch(try IssueDocument.decode(group))
                 try database.pool.write(batch.write)
                 commits += 1
             }

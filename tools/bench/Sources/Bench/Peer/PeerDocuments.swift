@@ -1,6 +1,8 @@
 // What the peer decodes a page into: the records of the tables, with what the JSON nests inside them.
 
+import Dispatch
 import Foundation
+import Synchronization
 
 /// An issue as the API lists it: decoded in one pass into the records it holds.
 struct IssueDocument: Decodable {
@@ -10,18 +12,36 @@ struct IssueDocument: Decodable {
     var assignees: [User]
     var milestone: MilestoneDocument?
 
-    private enum NestedKeys: String, CodingKey {
+    // One container for everything: `JSONDecoder` builds a dictionary of all keys for each one that is asked for.
+    private enum CodingKeys: String, CodingKey {
         case user, labels, assignees, milestone
+        case id
+        case nodeId = "node_id"
+        case number, url
+        case repositoryUrl = "repository_url"
+        case labelsUrl = "labels_url"
+        case commentsUrl = "comments_url"
+        case eventsUrl = "events_url"
+        case htmlUrl = "html_url"
+        case timelineUrl = "timeline_url"
+        case title, body, state
+        case stateReason = "state_reason"
+        case locked
+        case activeLockReason = "active_lock_reason"
+        case comments
+        case authorAssociation = "author_association"
+        case createdAt = "created_at"
+        case updatedAt = "updated_at"
+        case closedAt = "closed_at"
     }
 
     init(from decoder: any Decoder) throws {
-        let nested = try decoder.container(keyedBy: NestedKeys.self)
-        user = try nested.decode(User.self, forKey: .user)
-        labels = try nested.decode([Label].self, forKey: .labels)
-        assignees = try nested.decode([User].self, forKey: .assignees)
-        milestone = try nested.decodeIfPresent(MilestoneDocument.self, forKey: .milestone)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        user = try values.decode(User.self, forKey: .user)
+        labels = try values.decode([Label].self, forKey: .labels)
+        assignees = try values.decode([User].self, forKey: .assignees)
+        milestone = try values.decodeIfPresent(MilestoneDocument.self, forKey: .milestone)
 
-        let values = try decoder.container(keyedBy: Issue.CodingKeys.self)
         issue = Issue(
             id: try values.decode(Int64.self, forKey: .id),
             nodeId: try values.decode(String.self, forKey: .nodeId),
@@ -54,13 +74,15 @@ struct MilestoneDocument: Decodable {
     var milestone: Milestone
     var creator: User
 
-    private enum NestedKeys: String, CodingKey {
-        case creator
+    private enum CodingKeys: String, CodingKey {
+        case creator, id, url, number, title, state
+        case createdAt = "created_at"
+        case dueOn = "due_on"
     }
 
     init(from decoder: any Decoder) throws {
-        creator = try decoder.container(keyedBy: NestedKeys.self).decode(User.self, forKey: .creator)
-        let values = try decoder.container(keyedBy: Milestone.CodingKeys.self)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        creator = try values.decode(User.self, forKey: .creator)
         milestone = Milestone(
             id: try values.decode(Int64.self, forKey: .id),
             url: try values.decode(String.self, forKey: .url),
@@ -70,5 +92,25 @@ struct MilestoneDocument: Decodable {
             createdAt: try values.decode(Date.self, forKey: .createdAt),
             dueOn: try values.decodeIfPresent(Date.self, forKey: .dueOn),
             creatorId: creator.id)
+    }
+}
+
+extension IssueDocument {
+    /// Decodes pages on all cores, as Tarn's import may use them all too.
+    ///
+    /// - Throws: the error of the first page that is not what it should be.
+    static func decode(_ pages: ArraySlice<Data>) throws -> [IssueDocument] {
+        let decoded = Mutex<[Int: Result<[IssueDocument], any Error>]>([:])
+        DispatchQueue.concurrentPerform(iterations: pages.count) { offset in
+            let result = Result {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = .iso8601
+                return try decoder.decode([IssueDocument].self, from: pages[pages.startIndex + offset])
+            }
+            decoded.withLock { $0[offset] = result }
+        }
+        return try decoded.withLock { results in
+            try results.sorted { $0.key < $1.key }.flatMap { try $0.value.get() }
+        }
     }
 }

@@ -1,4 +1,4 @@
-// `import.cold` for the peer: JSONDecoder into typed structs, then upserts, one transaction per batch of pages.
+// How the peer writes what it decoded: upserts of every record, once in each transaction and in key order.
 
 import Foundation
 import GRDB
@@ -10,8 +10,8 @@ struct PeerBatch {
     private var labels: [Int64: Label] = [:]
     private var milestones: [Int64: Milestone] = [:]
 
-    /// Takes a page's issues. What comes later replaces what came before.
-    mutating func add(_ documents: [IssueDocument]) {
+    /// Takes the issues apart. What comes later replaces what came before.
+    init(_ documents: [IssueDocument]) {
         for document in documents {
             issues[document.issue.id] = document
             users[document.user.id] = document.user

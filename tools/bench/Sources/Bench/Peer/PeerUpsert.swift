@@ -1,4 +1,5 @@
-// Prepared upserts: GRDB's own `upsert` rebuilds a dictionary of columns for every record, and was measured slower.
+// Prepared upserts. GRDB's own `record.upsert(db)` encodes every record into a container of named columns and fetches the
+// row back with RETURNING: with it the whole import took five times as long.
 
 import GRDB
 

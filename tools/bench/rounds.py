@@ -200,6 +200,9 @@ def main():
     given = arguments()
     if given.only_check_arguments:
         return
+    # A call that fails must not leave the figures of the one before.
+    if os.path.exists(RESULTS):
+        os.remove(RESULTS)
     pages, expected = workload(given.records)
     # Load from elsewhere makes the figures worthless more often than anything else does.
     print(f"{os.cpu_count()} cores, load before the first round {os.getloadavg()[0]:.2f}", file=sys.stderr)

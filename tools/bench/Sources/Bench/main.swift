@@ -8,8 +8,10 @@ do {
         for contender in Contender.all { print(contender.benchmark, contender.name) }
     } else {
         let options = try Options(arguments)
-        guard let contender = Contender.all.first(where: { $0.benchmark == options.benchmark && $0.name == options.contender })
-        else { throw BenchmarkError("No contender \(options.contender) in case \(options.benchmark); Bench --list shows all") }
+        let contender = Contender.all.first { ($0.benchmark, $0.name) == (options.benchmark, options.contender) }
+        guard let contender else {
+            throw BenchmarkError("No \(options.contender) in the case \(options.benchmark); Bench --list shows who is where")
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         print(String(decoding: try encoder.encode(try contender.measure(options)), as: UTF8.self))

@@ -75,9 +75,10 @@ struct PeerDatabase {
             table.primaryKey("id", .integer)
             table.column("node_id", .text).notNull()
             table.column("number", .integer).notNull()
-            for column in ["url", "repository_url", "labels_url", "comments_url", "events_url", "html_url", "timeline_url", "title"] {
+            for column in ["", "repository_", "labels_", "comments_", "events_", "html_", "timeline_"].map({ $0 + "url" }) {
                 table.column(column, .text).notNull()
             }
+            table.column("title", .text).notNull()
             table.column("body", .text)
             table.column("state", .text).notNull()
             table.column("state_reason", .text)

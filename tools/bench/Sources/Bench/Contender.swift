@@ -8,7 +8,7 @@ struct Contender: Sendable {
     let name: String
     /// The case, such as `import.cold`.
     let benchmark: String
-    let measure: @Sendable (Options) throws -> Measurement
+    let measure: @Sendable (Options) async throws -> Measurement
 
     static let all = TarnCases.contenders + PeerCases.contenders
 }

@@ -14,7 +14,7 @@ do {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        print(String(decoding: try encoder.encode(try contender.measure(options)), as: UTF8.self))
+        print(String(decoding: try encoder.encode(try await contender.measure(options)), as: UTF8.self))
     }
 } catch {
     FileHandle.standardError.write(Data("Bench: \(error)\n".utf8))

@@ -1,6 +1,6 @@
 // What is wrong with a mapping for a schema, whoever wrote it.
 
-import TarnStore
+public import TarnStore
 
 extension Mapping {
     /// Everything in this mapping that does not fit the schema; empty if it does.

@@ -60,6 +60,16 @@ public struct PageSequence: Sendable, Hashable {
         return true
     }
 
+    /// Goes to a page that an earlier walk would have asked for next.
+    ///
+    /// - Parameter ordinal: which page it is, from 1.
+    /// - Throws: `PaginationError.malformed` or `.foreign`: the URL may have come from a store of another description.
+    public mutating func resume(at url: String, ordinal: Int) throws(PaginationError) {
+        self.url = try permitted(url, relativeTo: self.url)
+        self.ordinal = ordinal
+        visited.insert(self.url)
+    }
+
     /// The absolute URL of a reference, at `base`, or at the origin of `base`.
     private func permitted(_ reference: String, relativeTo url: String) throws(PaginationError) -> String {
         let link: HTTPURL

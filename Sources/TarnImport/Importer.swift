@@ -28,6 +28,11 @@ public final class Importer {
         public var listed: [ListedRecord]
         /// How many elements the list had.
         public var count: Int
+
+        public init(listed: [ListedRecord], count: Int) {
+            self.listed = listed
+            self.count = count
+        }
     }
 
     /// Parses a document and drafts its records, with everything nested in them.
@@ -71,6 +76,9 @@ public final class Importer {
         }
         return try result.get()
     }
+
+    /// The diagnostics of the unit so far.
+    public var diagnostics: [Diagnostic] { drafter.diagnostics }
 
     /// Forgets everything that was added since the last commit.
     public func discard() {

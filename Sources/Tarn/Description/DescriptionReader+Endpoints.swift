@@ -68,12 +68,26 @@ extension DescriptionReader {
     // MARK: Path
 
     private mutating func pathTemplate(_ path: String, _ section: Section) -> PathTemplate? {
-        do {
-            return try PathTemplate(path)
-        } catch {
-            report(section, "path", error.message)
+        if let problem = DescriptionReader.problem(ofPath: path) {
+            report(section, "path", problem)
             return nil
         }
+        do throws(PathTemplateError) {
+            return try PathTemplate(path)
+        } catch {
+            report(section, "path", error.description)
+            return nil
+        }
+    }
+
+    private static func problem(ofPath path: String) -> String? {
+        guard path.hasPrefix("/") else { return "a path begins with /: the base URL goes before it" }
+        if path.contains("?") { return "a path has no query: write its parameters under with" }
+        if path.contains("#") { return "a path has no fragment: remove the # and what follows" }
+        if path.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }) {
+            return "a path has no spaces or control characters: write them percent-encoded"
+        }
+        return nil
     }
 
     /// Every name of the path has a value, from `with` or from the record of `for_each`.

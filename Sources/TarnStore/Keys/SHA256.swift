@@ -3,6 +3,12 @@
 import CCrypto
 
 package enum SHA256 {
+    /// In hexadecimal digits.
+    package static func hexadecimal(_ text: String) -> String {
+        var text = text
+        return text.withUTF8 { digest(Bytes($0)) }.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
     package static func digest(_ bytes: Bytes) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
             _ = CCrypto.SHA256(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, buffer.baseAddress)

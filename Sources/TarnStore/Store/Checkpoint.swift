@@ -12,6 +12,8 @@ public struct Checkpoint: Sendable, Hashable {
     }
 
     public var state: State
+    /// What the scan was about (its first URL, its mapping): progress of another plan is not continued.
+    public var plan: String
     /// The URL of the next page to ask for, while the scan is under way.
     public var nextURL: String?
     /// What distinguishes one scan from another.
@@ -24,9 +26,11 @@ public struct Checkpoint: Sendable, Hashable {
     public var completedAt: Timestamp?
 
     public init(
-        state: State, nextURL: String?, scan: UInt64, pages: Int, records: Int, startedAt: Timestamp, completedAt: Timestamp?
+        state: State, plan: String, nextURL: String?, scan: UInt64, pages: Int, records: Int, startedAt: Timestamp,
+        completedAt: Timestamp?
     ) {
         self.state = state
+        self.plan = plan
         self.nextURL = nextURL
         self.scan = scan
         self.pages = pages
@@ -37,7 +41,7 @@ public struct Checkpoint: Sendable, Hashable {
 
     private enum ID {
         static let state: UInt16 = 1, nextURL: UInt16 = 2, scan: UInt16 = 3, pages: UInt16 = 4, records: UInt16 = 5
-        static let startedAt: UInt16 = 6, completedAt: UInt16 = 7
+        static let startedAt: UInt16 = 6, completedAt: UInt16 = 7, plan: UInt16 = 8
     }
 
     init?(_ row: RowView) {
@@ -45,7 +49,7 @@ public struct Checkpoint: Sendable, Hashable {
             let startedAt = row.date(ID.startedAt)
         else { return nil }
         self.init(
-            state: state, nextURL: row.text(ID.nextURL), scan: scan, pages: row.number(ID.pages) ?? 0,
+            state: state, plan: row.text(ID.plan) ?? "", nextURL: row.text(ID.nextURL), scan: scan, pages: row.number(ID.pages) ?? 0,
             records: row.number(ID.records) ?? 0, startedAt: startedAt, completedAt: row.date(ID.completedAt))
     }
 
@@ -58,6 +62,7 @@ public struct Checkpoint: Sendable, Hashable {
         row.field(ID.records, records)
         row.field(ID.startedAt, startedAt)
         row.field(ID.completedAt, completedAt)
+        row.field(ID.plan, plan)
         try row.store(raw, table, key, sequence: sequence)
     }
 }

@@ -50,6 +50,8 @@ public struct ResponseEntry: Sendable, Hashable {
     public var fetchedAt: Timestamp
     /// The scan that it belongs to.
     public var scan: UInt64
+    /// How many elements its list had, records that were skipped included.
+    public var count: Int
     /// The records that it lists, in its order.
     public var listed: [ListedRecord]
     /// Metadata by key path, as JSON text.
@@ -57,7 +59,7 @@ public struct ResponseEntry: Sendable, Hashable {
 
     public init(
         request: RequestKey, status: Int, headers: [String], fetchedAt: Timestamp, validatedAt: Timestamp, scan: UInt64,
-        listed: [ListedRecord], metadata: String? = nil
+        count: Int, listed: [ListedRecord], metadata: String? = nil
     ) {
         self.request = request
         self.status = status
@@ -65,6 +67,7 @@ public struct ResponseEntry: Sendable, Hashable {
         self.fetchedAt = fetchedAt
         self.validatedAt = validatedAt
         self.scan = scan
+        self.count = count
         self.listed = listed
         self.metadata = metadata
     }
@@ -72,7 +75,7 @@ public struct ResponseEntry: Sendable, Hashable {
     private enum ID {
         static let method: UInt16 = 1, url: UInt16 = 2, endpoint: UInt16 = 3, authScope: UInt16 = 4, status: UInt16 = 5
         static let headers: UInt16 = 6, fetchedAt: UInt16 = 7, validatedAt: UInt16 = 8, scan: UInt16 = 9
-        static let listed: UInt16 = 10, metadata: UInt16 = 11
+        static let listed: UInt16 = 10, metadata: UInt16 = 11, count: UInt16 = 12
     }
 
     init?(_ row: RowView) {
@@ -88,7 +91,8 @@ public struct ResponseEntry: Sendable, Hashable {
         }
         self.init(
             request: RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""),
-            status: status, headers: headers, fetchedAt: fetchedAt, validatedAt: validatedAt, scan: scan, listed: listed,
+            status: status, headers: headers, fetchedAt: fetchedAt, validatedAt: validatedAt, scan: scan,
+            count: row.number(ID.count) ?? listed.count, listed: listed,
             metadata: row.text(ID.metadata))
     }
 
@@ -122,6 +126,7 @@ public struct ResponseEntry: Sendable, Hashable {
         }
         row.field(ID.listed, raw: bytes)
         row.field(ID.metadata, metadata)
+        row.field(ID.count, count)
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }
 }

@@ -18,6 +18,11 @@ public struct StoreReader: ~Escapable {
         get throws { try access.sequence }
     }
 
+    /// What distinguishes this store from every other, also from one that a backup of it was restored to.
+    public var incarnation: String {
+        get throws { try access.incarnation }
+    }
+
     /// The number of records of an entity.
     public func count(_ entity: String) throws -> Int {
         try access.count(access.state.entity(entity))
@@ -85,6 +90,10 @@ public struct StoreReader: ~Escapable {
 extension StoreAccess {
     package var sequence: UInt64 {
         get throws(LMDBError) { try raw.number(state.meta, key: MetaKey.sequence) }
+    }
+
+    package var incarnation: String {
+        get throws(LMDBError) { String(decoding: try raw.get(state.meta, key: MetaKey.incarnation) ?? .empty, as: UTF8.self) }
     }
 
     func record(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {

@@ -1,0 +1,38 @@
+// Whether an answer that was imported earlier would be imported in the same way today.
+
+import TarnImport
+import TarnStore
+
+extension Description {
+    /// A digest of everything that decides what becomes of a response: the schema and the mapping, without what is ignored.
+    /// A stored response with another fingerprint is not asked for conditionally: a 304 would leave new fields empty.
+    var fingerprint: String {
+        var text = ""
+        for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
+        for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
+            text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
+            for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
+                text += "attribute \(attribute.name) \(attribute.type) \(attribute.isOptional)"
+                if case .enumeration(let values) = attribute.type { text += " \(values)" }
+                text += "\n"
+            }
+            for relationship in entity.relationships.sorted(by: { $0.name < $1.name }) {
+                text += "relationship \(relationship.name) \(relationship.destination) \(relationship.isToMany)"
+                text += " \(relationship.isOrdered) \(relationship.inverse ?? "")\n"
+            }
+            guard let mapped = mapping.entities[entity.name] else { continue }
+            for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }
+            for (name, unit) in mapped.epochs.sorted(by: { $0.key < $1.key }) { text += "epoch \(name) \(unit.rawValue)\n" }
+        }
+        return String(SHA256.hexadecimal(text).prefix(16))
+    }
+
+    /// The mapping with every relationship that the schema declares at the side that does not store it.
+    var importMapping: Mapping {
+        var mapping = mapping
+        for entity in schema.entities {
+            mapping.entities[entity.name, default: EntityMapping()].declared.formUnion(entity.relationships.map(\.name))
+        }
+        return mapping
+    }
+}

@@ -1,0 +1,48 @@
+// What a sync did, endpoint by endpoint, and how it tells while it is under way.
+
+import TarnImport
+
+public struct SyncReport: Sendable {
+    public struct Endpoint: Sendable {
+        public var name: String
+        /// Pages that were answered, of them how many with 304.
+        public var pages = 0
+        public var notModified = 0
+        /// Records that the pages list, those of pages answered 304 included.
+        public var listed = 0
+        /// Whether it went on where an interrupted sync had stopped.
+        public var isResumed = false
+        public var report = ImportReport()
+        public var failures: [MirrorError] = []
+        public var seconds = 0.0
+
+        public init(name: String) { self.name = name }
+    }
+
+    public var endpoints: [Endpoint] = []
+
+    public init() {}
+
+    public var pages: Int { endpoints.reduce(0) { $0 + $1.pages } }
+    public var notModified: Int { endpoints.reduce(0) { $0 + $1.notModified } }
+    public var listed: Int { endpoints.reduce(0) { $0 + $1.listed } }
+    public var failures: [MirrorError] { endpoints.flatMap(\.failures) }
+
+    /// The reports of all imports as one.
+    public var report: ImportReport {
+        var sum = ImportReport()
+        for endpoint in endpoints { sum.add(endpoint.report) }
+        return sum
+    }
+}
+
+/// How far a sync is. Sent after every page that is committed, and before every request.
+public struct SyncProgress: Sendable {
+    public var endpoint: String
+    /// Of this endpoint so far.
+    public var pages: Int
+    public var notModified: Int
+    public var listed: Int
+    /// What is being asked for now; nil after a page is committed.
+    public var requesting: String?
+}

@@ -1,0 +1,40 @@
+// What an environment says about itself: sizes, free pages, readers.
+
+import CLMDB
+
+public struct EnvironmentInformation: Sendable, Hashable {
+    public var pageSize: Int
+    /// Bytes of address space that are reserved, not bytes on disk.
+    public var mapSize: Int
+    /// The last page that was ever used; the file grows to it and does not shrink below it.
+    public var lastPage: Int
+    public var lastTransaction: Int
+    /// Pages that are free for new data once no reader needs them.
+    public var freePages: Int
+    public var maximumReaders: Int
+    public var readerSlotsUsed: Int
+}
+
+extension Environment {
+    public func information() throws -> EnvironmentInformation {
+        var info = MDB_envinfo(), stat = MDB_stat()
+        try check(mdb_env_info(env, &info), "information", path: path)
+        try check(mdb_env_stat(env, &stat), "information", path: path)
+        // Table 0 is the free list: transaction id → a count and that many page numbers (mdb.c, FREE_DBI).
+        let freePages = try read { transaction in
+            var count = 0
+            let cursor = try transaction.raw.cursor(Table(handle: 0))
+            defer { cursor.close() }
+            var entry = try cursor.first()
+            while let (_, value) = entry {
+                if value.count >= 8 { count += Int(value.loadUnaligned(as: UInt.self)) }
+                entry = try cursor.next()
+            }
+            return count
+        }
+        return EnvironmentInformation(
+            pageSize: Int(stat.ms_psize), mapSize: info.me_mapsize, lastPage: info.me_last_pgno,
+            lastTransaction: info.me_last_txnid, freePages: freePages, maximumReaders: Int(info.me_maxreaders),
+            readerSlotsUsed: Int(info.me_numreaders))
+    }
+}

@@ -1,0 +1,53 @@
+// Exit codes, and which error leads to which.
+
+import Tarn
+
+/// An end with a message on standard error and an exit code.
+struct Failure: Error {
+    enum Code: Int32 {
+        case failed = 1
+        case usage = 2
+        /// Something failed, and the rest is committed.
+        case partly = 3
+        case credentials = 4
+        case noNetwork = 5
+        case store = 6
+        case interrupted = 130
+    }
+
+    var code: Code
+    /// Empty if everything was said already.
+    var message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as DescriptionError: self.init(.usage, error.description)
+        case let error as StoreError:
+            switch error {
+            // What was asked for is not there: a matter of arguments, not of the store.
+            case .unknownEntity, .unknownField, .wrongKey: self.init(.usage, error.description)
+            default: self.init(.store, error.description)
+            }
+        case let error as MirrorError: self.init(Code(error), error.description)
+        default: self.init(.failed, "\(error)")
+        }
+    }
+}
+
+extension Failure.Code {
+    init(_ error: MirrorError) {
+        switch error {
+        case .cancelled: self = .interrupted
+        case .store: self = .store
+        case _ where error.isAuthentication: self = .credentials
+        case _ where error.isUnreachable: self = .noNetwork
+        default: self = .failed
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// Commands that answer from the store alone.
+
+import ArgumentParser
+import Tarn
+
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the records of an entity, in the order of their keys.",
+        discussion: """
+            Examples:
+              tarn list Issue --limit 10
+              tarn list Issue --where state=open --include author --fields number,title
+              tarn list User --format json | jq .login
+            """)
+
+    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Option(
+        name: .customLong("where"), parsing: .singleValue,
+        help: ArgumentHelp("Only records whose field has this value. May be repeated.", valueName: "field=value"))
+    var conditions: [String] = []
+    @Option(parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
+    var include: [String] = []
+    @Option(help: ArgumentHelp("Show only these fields.", valueName: "name,name"))
+    var fields = ""
+    @Option(help: "Stop after this many records.") var limit: Int?
+    @OptionGroup var format: FormatOption
+    @OptionGroup var store: StoreOptions
+
+    func validate() throws {
+        for condition in conditions where !condition.contains("=") {
+            throw ValidationError("--where \(condition): write it as field=value")
+        }
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
+    }
+
+    func run() throws {
+        let store = try store.open()
+        let catalog = store.catalog
+        let entity = try catalog.requireEntity(entity)
+        let printer = RecordPrinter(
+            entity: entity, catalog: catalog, format: format.format,
+            fields: fields.split(separator: ",").map { $0.trimmingPrefix(" ") }.map(String.init), included: include)
+        try printer.check()
+        let wanted = try conditions.map { try Condition($0, entity) }
+        try store.read { reader in
+            var table = Table(printer.columns), count = 0
+            if limit == 0 { return }
+            try reader.forEach(entity.name) { record in
+                guard wanted.allSatisfy({ $0.holds(for: record) }) else { return true }
+                count += 1
+                switch format.format {
+                case .json: Output.line(try printer.json(record, reader))
+                case .table: table.add(try printer.cells(record, reader))
+                }
+                return count < limit ?? .max
+            }
+            if format.format == .table {
+                for line in table.lines(width: Output.width) { Output.line(line) }
+                let total = try reader.count(entity.name)
+                Output.note(count == total ? "\(count) records" : "\(count) of \(total) records")
+            }
+        }
+    }
+
+    /// `field=value`, compared with the field's text; `field=` holds for a field that is null or absent.
+    private struct Condition {
+        let name: String
+        let value: String
+
+        init(_ text: String, _ entity: Catalog.Entity) throws {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            name = String(parts[0])
+            value = String(parts[1])
+            guard entity.field(name) != nil else {
+                throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
+            }
+        }
+
+        func holds(for record: Record) -> Bool { (record[name]?.plainText ?? "").utf8.elementsEqual(value.utf8) }
+    }
+}
+
+struct GetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Show one record.",
+        discussion: """
+            Examples:
+              tarn get Issue 7
+              tarn get Membership '["acme", 12]'       a composite key is a JSON array
+            """)
+
+    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Argument(help: "The record's key.") var key: String
+    @Option(parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
+    var include: [String] = []
+    @OptionGroup var format: FormatOption
+    @OptionGroup var store: StoreOptions
+
+    func run() throws {
+        let store = try store.open()
+        let catalog = store.catalog
+        let entity = try catalog.requireEntity(entity)
+        let key = try RecordKey(argument: key, of: entity)
+        let printer = RecordPrinter(entity: entity, catalog: catalog, format: format.format, included: include)
+        try printer.check()
+        try store.read { reader in
+            guard let record = try reader.record(entity.name, key) else {
+                throw Failure(.failed, "there is no \(entity.name) \(key) in the store")
+            }
+            guard format.format == .table else { return Output.line(try printer.json(record, reader)) }
+            var table = Table(["\(entity.name)", record.isPartial ? "\(key) (partial)" : "\(key)"])
+            for field in record.fields { table.add([field.name, field.value.plainText]) }
+            for name in include where entity.field(name) == nil {
+                var labels: [String] = []
+                try reader.forEachRelated(entity.name, key, name) { target in
+                    labels.append(RecordPrinter.label(target))
+                    return true
+                }
+                table.add([name, labels.joined(separator: ", ")])
+            }
+            for line in table.lines(width: Output.width) { Output.line(line) }
+        }
+    }
+}
+
+struct RelatedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "related",
+        abstract: "Show the records that a relationship of a record leads to.",
+        discussion: """
+            Both directions work: with `author: { to: User, inverse: issues }` on Issue,
+              tarn related Issue 7 author
+              tarn related User 3 issues --limit 10
+            A record that is referred to and was never fetched is shown as missing.
+            """)
+
+    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Argument(help: "The record's key.") var key: String
+    @Argument(help: "The relationship, or the name of its inverse.") var relationship: String
+    @Option(help: ArgumentHelp("Show only these fields.", valueName: "name,name"))
+    var fields = ""
+    @Option(help: "Stop after this many records.") var limit: Int?
+    @OptionGroup var format: FormatOption
+    @OptionGroup var store: StoreOptions
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
+    }
+
+    func run() throws {
+        let store = try store.open()
+        let catalog = store.catalog
+        let entity = try catalog.requireEntity(entity)
+        let key = try RecordKey(argument: key, of: entity)
+        guard let found = catalog.relationship(relationship, of: entity),
+            let destination = catalog.entity(id: found.destination)
+        else {
+            throw StoreError.unknownField(
+                entity: entity.name, name: relationship, known: catalog.relationships(of: entity).map(\.name))
+        }
+        let printer = RecordPrinter(
+            entity: destination, catalog: catalog, format: format.format, fields: fields.split(separator: ",").map(String.init))
+        try printer.check()
+        try store.read { reader in
+            guard try reader.record(entity.name, key) != nil else {
+                throw Failure(.failed, "there is no \(entity.name) \(key) in the store")
+            }
+            var table = Table(printer.columns), count = 0
+            if limit != 0 {
+                try reader.forEachRelated(entity.name, key, relationship) { target in
+                    count += 1
+                    switch (format.format, target.record) {
+                    case (.json, let record?): Output.line(try printer.json(record, reader))
+                    case (.json, nil): Output.line("{\"missing\":\(RecordPrinter.json(target))}")
+                    case (.table, let record?): table.add(try printer.cells(record, reader))
+                    case (.table, nil):
+                        table.add([RecordPrinter.label(target)] + Array(repeating: "", count: printer.columns.count - 1))
+                    }
+                    return count < limit ?? .max
+                }
+            }
+            if format.format == .table {
+                for line in table.lines(width: Output.width) { Output.line(line) }
+                Output.note("\(count) \(destination.name) records as \(relationship) of \(entity.name) \(key)")
+            }
+        }
+    }
+}

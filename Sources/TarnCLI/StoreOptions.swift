@@ -1,0 +1,74 @@
+// Which store a command reads: named, or the one of a description file.
+
+import ArgumentParser
+import Foundation
+import Tarn
+
+struct DescriptionOption: ParsableArguments {
+    @Option(name: [.short, .long], help: ArgumentHelp("The description file.", valueName: "path"))
+    var file = "tarn.yaml"
+
+    func load() throws -> Description { try Description.load(path: file) }
+}
+
+struct StoreOptions: ParsableArguments {
+    @OptionGroup var description: DescriptionOption
+
+    @Option(help: ArgumentHelp("The store; by default the one of the description file.", valueName: "path"))
+    var store: String?
+
+    /// Opens the store for reading, with the catalog that stands in it.
+    func open() throws -> Store {
+        if let store { return try Store.open(at: store, options: Store.Options(isReadOnly: true)) }
+        guard FileManager.default.fileExists(atPath: description.file) else {
+            throw Failure(.usage, "there is no \(description.file) here: name the store with --store, or the description with --file")
+        }
+        return try Store.open(at: try description.load().storePath, options: Store.Options(isReadOnly: true))
+    }
+}
+
+struct FormatOption: ParsableArguments {
+    @Option(help: "table or json (one object a line); by default a table on a terminal, and json for a pipe.")
+    var format: OutputFormat = .default
+}
+
+extension OutputFormat: ExpressibleByArgument {}
+
+extension RecordKey {
+    /// A key as it is typed: a number, text or a UUID; a JSON array for a composite key.
+    init(argument: String, of entity: Catalog.Entity) throws {
+        let types = entity.key.map { id -> AttributeType in
+            if case .attribute(let type)? = entity.field(id: id)?.kind { return type }
+            return .string
+        }
+        func wrong() -> StoreError {
+            let expected = types.count == 1 ? "\(types[0])" : "a JSON array of [\(types.map(\.description).joined(separator: ", "))]"
+            return .wrongKey(entity: entity.name, expected: expected, found: argument)
+        }
+        var texts = [argument]
+        if types.count > 1 {
+            guard let values = try? JSONSerialization.jsonObject(with: Data(argument.utf8)) as? [Any], values.count == types.count
+            else { throw wrong() }
+            texts = values.map { "\($0)" }
+        }
+        self.init(
+            try zip(types, texts).map { type, text -> KeyComponent in
+                switch type {
+                case .int:
+                    guard let value = Int64(text) else { throw wrong() }
+                    return .int(value)
+                case .uuid:
+                    guard let value = UUID(uuidString: text) else { throw wrong() }
+                    return .uuid(value)
+                default: return .string(text)
+                }
+            })
+    }
+}
+
+extension Catalog {
+    func requireEntity(_ name: String) throws -> Entity {
+        guard let entity = entity(name) else { throw StoreError.unknownEntity(name: name, known: entities.map(\.name)) }
+        return entity
+    }
+}

@@ -1,0 +1,112 @@
+// `tarn sync`: fetch what a description says, or go on where the last sync stopped.
+
+import ArgumentParser
+import Foundation
+import Tarn
+
+struct SyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Mirror the API into the store: fetch everything, or what changed, or what an interrupted sync left.",
+        discussion: """
+            Every page is committed with its records, its validators and the progress: an interrupted sync goes on with the \
+            next page, and a page that has not changed costs one conditional request.
+
+            Examples:
+              tarn sync
+              tarn sync issues comments                      only these endpoints
+              tarn sync --file forge/tarn.yaml --store /var/lib/forge.tarn
+              tarn sync --base http://127.0.0.1:8080         through a gateway or a test server
+            """)
+
+    @Argument(help: "The endpoints to sync; all if none is named.") var endpoints: [String] = []
+    @OptionGroup var description: DescriptionOption
+    @Option(help: ArgumentHelp("The store; by default the one of the description file.", valueName: "path"))
+    var store: String?
+    @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url"))
+    var base: String?
+    @Flag(help: "Ignore validators and fetch everything again.") var refetch = false
+    @Flag(help: "Begin at the first page, also where a sync was interrupted.") var restart = false
+    @Flag(help: "Print the summary as one JSON object.") var json = false
+    @Flag(name: [.short, .long], help: "Print nothing but errors.") var quiet = false
+
+    func run() async throws {
+        let description = try description.load()
+        for name in endpoints where !description.endpoints.contains(where: { $0.name == name }) {
+            let known = description.endpoints.map(\.name).joined(separator: ", ")
+            throw Failure(.usage, "\(description.file) has no endpoint \(name); it has \(known.isEmpty ? "none" : known)")
+        }
+        var options = Mirror.Options()
+        if let base {
+            guard (try? HTTPURL(base)) != nil else { throw Failure(.usage, "--base \(base): not an http or https URL") }
+            options.base = base
+        }
+        options.refetches = refetch
+        options.restarts = restart
+        let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
+        let mirror = try Mirror(description, store: store, transport: CurlTransport(), options: options)
+        let progress = ProgressLine(isShown: Output.errorIsTerminal && !quiet)
+        let names = endpoints.isEmpty ? nil : Set(endpoints)
+        let task = Task { await mirror.sync(names) { progress.update($0) } }
+        // A second interrupt ends at once; what is committed is safe either way.
+        let interrupts = Interrupts { task.cancel() }
+        let report = await task.value
+        interrupts.stop()
+        progress.clear()
+        let summary = SyncSummary(report, store)
+        if json { Output.line(summary.json) } else if !quiet { summary.lines.forEach(Output.line) }
+        Output.flush()
+        summary.warnings.forEach(Output.note)
+        try conclude(report, summary)
+    }
+
+    private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {
+        guard let first = report.failures.first else {
+            if summary.skipped > 0 { throw Failure(.partly, "\(summary.skipped) records without a usable key were skipped") }
+            return
+        }
+        for failure in report.failures.prefix(20) { Output.error(failure.description) }
+        if report.failures.count > 20 { Output.error("… and \(report.failures.count - 20) more failures") }
+        if case .cancelled = first { throw Failure(.interrupted, "") }
+        if first.isUnreachable, report.pages == 0 {
+            if let asOf = summary.completedAt {
+                Output.note("off line: the store answers as of \(asOf); `tarn list`, `get` and `related` work")
+            }
+            throw Failure(.noNetwork, "")
+        }
+        let code = Failure.Code(first)
+        throw Failure(report.pages > 0 && code != .store ? .partly : code, "")
+    }
+}
+
+/// Calls back at SIGINT and SIGTERM.
+private final class Interrupts {
+    private let sources: [any DispatchSourceSignal]
+
+    init(_ action: @escaping @Sendable () -> Void) {
+        let queue = DispatchQueue(label: "tarn.interrupts")
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            let count = Counter()
+            source.setEventHandler {
+                if count.next() > 1 { _exit(130) }
+                action()
+            }
+            source.resume()
+            return source
+        }
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    func stop() { sources.forEach { $0.cancel() } }
+
+    /// Used on one serial queue only.
+    private final class Counter: @unchecked Sendable {
+        private var value = 0
+        func next() -> Int {
+            value += 1
+            return value
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// The entry point: parses arguments, runs a command, and turns whatever happened into an exit code.
+
+import ArgumentParser
+import Foundation
+
+@main
+struct TarnCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tarn",
+        abstract: "Keep JSON APIs as local records: mirror them, and work with them off line.",
+        discussion: """
+            A description file (tarn.yaml) says where an API is, what its records are and which endpoints to fetch.
+
+              tarn sync                          fetch, or go on where the last sync stopped
+              tarn list Issue --where state=open
+              tarn related Issue 7 author
+              tarn inspect dump forge.tarn | head
+
+            Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly (the rest is committed); 4 credentials;
+            5 no network; 6 store; 130 interrupted.
+            """,
+        version: "0.1.0",
+        subcommands: [SyncCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, InspectCommand.self])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            Output.flush()
+        } catch let failure as Failure {
+            Output.flush()
+            Output.error(failure.message)
+            Foundation.exit(failure.code.rawValue)
+        } catch {
+            Output.flush()
+            // ArgumentParser's own errors: help and version are no failure, everything else is one of usage.
+            guard exitCode(for: error) != .success else {
+                print(fullMessage(for: error))
+                Foundation.exit(0)
+            }
+            if exitCode(for: error) == .validationFailure {
+                Output.note(fullMessage(for: error))
+                Foundation.exit(Failure.Code.usage.rawValue)
+            }
+            let failure = Failure(error)
+            Output.error(failure.message)
+            Foundation.exit(failure.code.rawValue)
+        }
+    }
+}

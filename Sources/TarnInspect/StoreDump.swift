@@ -1,0 +1,71 @@
+// Every record of a store as one JSON object a line, with nothing but the store.
+
+import TarnStore
+
+/// Writes the records of a store out.
+public struct StoreDump {
+    private let store: Store
+
+    /// - Throws: `StoreError`.
+    public init(storeAt path: String) throws {
+        store = try Store.open(at: path, options: Store.Options(isReadOnly: true))
+    }
+
+    /// A row that cannot be read.
+    public struct DamagedRow: Sendable {
+        public var entity: String
+        public var key: String
+        public var reason: String
+    }
+
+    /// Calls `line` with every record, entity by entity, in key order: one snapshot from the first line to the last.
+    ///
+    ///     {"entity":"Issue","key":7,"version":3,"fields":{"id":7,"title":"…"}}
+    ///
+    /// A partial record has `"partial":true` after its version. Rows that cannot be read, or whose checksum is wrong, go to
+    /// `damaged`, and the dump goes on.
+    public func records(
+        of entity: String? = nil, line: (String) throws -> Void, damaged: (DamagedRow) -> Void
+    ) throws {
+        try store.read { reader in
+            let access = reader.access
+            let entities = try entity.map { [try access.state.entity($0)] } ?? access.catalog.entities
+            for entity in entities {
+                let cursor = try access.raw.cursor(access.state.records(of: entity.id))
+                defer { cursor.close() }
+                var entry = try cursor.first()
+                while let (key, value) = entry {
+                    entry = try cursor.next()
+                    func report(_ reason: String) {
+                        damaged(DamagedRow(entity: entity.name, key: access.describe(key), reason: reason))
+                    }
+                    guard let row = RowView(value) else {
+                        report("not a row")
+                        continue
+                    }
+                    guard row.hasValidChecksum(table: UInt32(entity.id), key: key) else {
+                        report("the checksum is wrong")
+                        continue
+                    }
+                    guard let record = try? access.record(entity, key, row) else {
+                        report("a value cannot be decoded")
+                        continue
+                    }
+                    try line(StoreDump.json(record))
+                }
+            }
+        }
+    }
+
+    private static func json(_ record: Record) -> String {
+        var text = "{\"entity\":"
+        text.appendJSONString(record.entity)
+        text += ",\"key\":"
+        record.key.appendJSON(to: &text)
+        text += ",\"version\":\(record.version)"
+        if record.isPartial { text += ",\"partial\":true" }
+        text += ",\"fields\":"
+        record.appendFieldsJSON(to: &text)
+        return text + "}"
+    }
+}

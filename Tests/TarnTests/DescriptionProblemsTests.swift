@@ -65,6 +65,7 @@ struct DescriptionProblemsTests {
             .init("with: { owner: acme, repo: anvil, per_page: 100, state: all }", "with: { owner: acme, repo: anvil, per_page: [1] }",
                   "36:49: endpoints.issues.with.per_page: expected one value, found a list"),
             .init("state: all }", "state: { a: b } }", "36:61: endpoints.issues.with.state: expected one value, found a mapping"),
+            .init("state: all }", "'': all }", "36:54: endpoints.issues.with.: a parameter needs a name"),
             .init("state: all }", "state: }", "36:61: endpoints.issues.with.state: has no value"),
             .init("with: { owner: acme, repo: anvil, per_page: 100, state: all }", "with: all",
                   "36:11: endpoints.issues.with: expected a mapping from names to values, found \"all\""),

@@ -56,6 +56,13 @@ struct DescriptionSchemaTests {
         #expect(Schema([entity("A", [.init("id", type)])]).problems().isEmpty == allowed)
     }
 
+    @Test("lists hold scalars: lists of lists and lists of json are problems", arguments: [AttributeType.array(.string), .json])
+    func listsHoldScalars(element: AttributeType) {
+        let problems = Schema([entity("A", [.init("id", .int), .init("list", .array(element))])]).problems()
+        #expect(problems.map(\.field) == ["list"])
+        #expect(problems.first?.message.contains("use json") == true)
+    }
+
     @Test("enum values are compared by their bytes")
     func valuesAreComparedByBytes() {
         func problems(_ values: [String]) -> Int {

@@ -8,35 +8,87 @@ struct DescriptionEntityProblemsTests {
     @Test(
         "attributes: types, values, key paths and epochs are checked",
         arguments: [
-            .init("login: string", "login: strng", "13:14: entities.User.attributes.login.type: unknown type \"strng\": did you mean \"string\"?"),
-            .init("login: string", "login: Integer", "13:14: entities.User.attributes.login.type: unknown type \"Integer\": did you mean \"int\"?"),
-            .init("login: string", "login: { type: number }", "13:22: entities.User.attributes.login.type: unknown type \"number\": did you mean \"double\"?"),
-            .init("login: string", "login: blorb", "13:14: entities.User.attributes.login.type: unknown type \"blorb\": known are bool, int"),
+            .init(
+                "login: string", "login: strng",
+                "13:14: entities.User.attributes.login.type: unknown type \"strng\": did you mean \"string\"?"),
+            .init(
+                "login: string", "login: Integer",
+                "13:14: entities.User.attributes.login.type: unknown type \"Integer\": did you mean \"int\"?"),
+            .init(
+                "login: string", "login: { type: number }",
+                "13:22: entities.User.attributes.login.type: unknown type \"number\": did you mean \"double\"?"),
+            .init(
+                "login: string", "login: blorb",
+                "13:14: entities.User.attributes.login.type: unknown type \"blorb\": known are bool, int"),
             .init("login: string", "login:", "13:13: entities.User.attributes.login.type: has no value"),
-            .init("login: string", "login: { type: string, optional: true }", "13:30: entities.User.attributes.login.optional: write a ? after the type instead"),
+            .init(
+                "login: string", "login: { type: string, optional: true }",
+                "13:30: entities.User.attributes.login.optional: write a ? after the type instead"),
             .init("login: string", "lo-gin: string", "13:7: entities.User.attributes.lo-gin: a field's name has only"),
-            .init("tags: [string]", "tags: [[string]]", "27:13: entities.Issue.attributes.tags.type: a list of lists is not a type"),
-            .init("tags: [string]", "tags: [json]", "27:13: entities.Issue.attributes.tags.type: json already holds lists"),
-            .init("tags: [string]", "tags: [string?]", "27:13: entities.Issue.attributes.tags.type: a list has no empty places"),
-            .init("tags: [string]", "tags: [string, int]", "27:13: entities.Issue.attributes.tags.type: a list has one type"),
+            .init(
+                "tags: [string]", "tags: [[string]]",
+                "27:13: entities.Issue.attributes.tags.type: a list of lists is not a type"),
+            .init(
+                "tags: [string]", "tags: [json]", "27:13: entities.Issue.attributes.tags.type: json already holds lists"
+            ),
+            .init(
+                "tags: [string]", "tags: [string?]",
+                "27:13: entities.Issue.attributes.tags.type: a list has no empty places"),
+            .init(
+                "tags: [string]", "tags: [string, int]",
+                "27:13: entities.Issue.attributes.tags.type: a list has one type"),
             .init("tags: [string]", "tags: []", "27:13: entities.Issue.attributes.tags.type: a list has one type"),
-            .init("tags: [string]", "tags: { type: [string], index: true }", "27:38: entities.Issue.attributes.tags.index: an index of a list is not supported"),
-            .init("tags: [string]", "tags: { type: json, index: true }", "27:34: entities.Issue.attributes.tags.index: json has no order"),
-            .init("state: { type: enum, values: [open, closed] }", "state: enum", "23:14: entities.Issue.attributes.state.type: an enum needs its values"),
-            .init("values: [open, closed]", "from: x", "23:22: entities.Issue.attributes.state.type: an enum needs its values"),
+            .init(
+                "tags: [string]", "tags: { type: [string], index: true }",
+                "27:38: entities.Issue.attributes.tags.index: an index of a list is not supported"),
+            .init(
+                "tags: [string]", "tags: { type: json, index: true }",
+                "27:34: entities.Issue.attributes.tags.index: json has no order"),
+            .init(
+                "state: { type: enum, values: [open, closed] }", "state: enum",
+                "23:14: entities.Issue.attributes.state.type: an enum needs its values"),
+            .init(
+                "values: [open, closed]", "from: x",
+                "23:22: entities.Issue.attributes.state.type: an enum needs its values"),
             .init("[open, closed]", "[]", "23:36: entities.Issue.attributes.state.values: an enum needs its values"),
-            .init("[open, closed]", "[open, open]", "23:36: entities.Issue.attributes.state.values: the value \"open\" is listed twice"),
-            .init("[open, closed]", "[open, [a]]", "23:43: entities.Issue.attributes.state.values: expected a text, found a list"),
-            .init("[open, closed]", "[open, { a: b }]", "23:43: entities.Issue.attributes.state.values: expected a text, found a mapping"),
-            .init("[open, closed]", "[open, null]", "23:43: entities.Issue.attributes.state.values: nothing is not a value"),
-            .init("[open, closed]", "open", "23:36: entities.Issue.attributes.state.values: expected a list of texts, found \"open\""),
-            .init("{ type: enum, values", "{ type: string, values", "23:38: entities.Issue.attributes.state.values: only an enum has values"),
-            .init("epoch: milliseconds", "epoch: millisecond", "25:37: entities.Issue.attributes.seenAt.epoch: unknown unit \"millisecond\": did you mean \"milliseconds\"?"),
-            .init("{ type: date?, epoch", "{ type: int?, epoch", "25:36: entities.Issue.attributes.seenAt.epoch: only a date counts from an epoch, and this is int"),
-            .init("'reactions.+1'", "'reactions..+1'", "26:37: entities.Issue.attributes.thumbsUp.from: \"reactions..+1\" is not a key path"),
-            .init("[created_at, inserted_at]", "[created_at, a.]", "24:51: entities.Issue.attributes.createdAt.from: \"a.\" is not a key path"),
-            .init("[created_at, inserted_at]", "[]", "24:38: entities.Issue.attributes.createdAt.from: has no key path"),
-            .init("from: user,", "from: .user,", "29:33: entities.Issue.relationships.author.from: \".user\" is not a key path"),
+            .init(
+                "[open, closed]", "[open, open]",
+                "23:36: entities.Issue.attributes.state.values: the value \"open\" is listed twice"),
+            .init(
+                "[open, closed]", "[open, [a]]",
+                "23:43: entities.Issue.attributes.state.values: expected a text, found a list"),
+            .init(
+                "[open, closed]", "[open, { a: b }]",
+                "23:43: entities.Issue.attributes.state.values: expected a text, found a mapping"),
+            .init(
+                "[open, closed]", "[open, null]",
+                "23:43: entities.Issue.attributes.state.values: nothing is not a value"),
+            .init(
+                "[open, closed]", "open",
+                "23:36: entities.Issue.attributes.state.values: expected a list of texts, found \"open\""),
+            .init(
+                "{ type: enum, values", "{ type: string, values",
+                "23:38: entities.Issue.attributes.state.values: only an enum has values"),
+            .init(
+                "epoch: milliseconds", "epoch: millisecond",
+                "25:37: entities.Issue.attributes.seenAt.epoch: unknown unit \"millisecond\": did you mean \"milliseconds\"?"
+            ),
+            .init(
+                "{ type: date?, epoch", "{ type: int?, epoch",
+                "25:36: entities.Issue.attributes.seenAt.epoch: only a date counts from an epoch, and this is int"),
+            .init(
+                "'reactions.+1'", "'reactions..+1'",
+                "26:37: entities.Issue.attributes.thumbsUp.from: \"reactions..+1\" is not a key path"),
+            .init(
+                "[created_at, inserted_at]", "[created_at, a.]",
+                "24:51: entities.Issue.attributes.createdAt.from: \"a.\" is not a key path"),
+            .init(
+                "[created_at, inserted_at]", "[]", "24:38: entities.Issue.attributes.createdAt.from: has no key path"),
+            .init("from: user,", "from: $,", "29:33: entities.Issue.relationships.author.from: $ is the whole record"),
+            .init("'reactions.+1'", "[a, $]", "26:41: entities.Issue.attributes.thumbsUp.from: $ is the whole record"),
+            .init(
+                "from: user,", "from: .user,",
+                "29:33: entities.Issue.relationships.author.from: \".user\" is not a key path"),
             .init("'*_url'", "'a\\b'", "32:23: entities.Issue.ignore: \"a\\b\" is not a key path"),
         ] as [BrokenDescription])
     func attributes(row: BrokenDescription) { row.check() }
@@ -44,107 +96,220 @@ struct DescriptionEntityProblemsTests {
     @Test(
         "entities and keys are checked",
         arguments: [
-            .init("Label: { key: id, attributes", "Label: { key: idd, attributes", "15:17: entities.Label.key: unknown attribute \"idd\": did you mean \"id\"?"),
-            .init("Label: { key: id, attributes", "Label: { key: [id, id], attributes", "15:17: entities.Label.key: the key names \"id\" twice"),
-            .init("Label: { key: id, attributes", "Label: { key: [], attributes", "15:17: entities.Label.key: needs a key"),
-            .init("Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: int?,", "15:17: entities.Label.key: \"id\" is optional and cannot be part of a key"),
-            .init("Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: date,", "15:17: entities.Label.key: \"id\" is of type date and cannot be part of a key"),
-            .init("Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: [int],", "15:17: entities.Label.key: \"id\" is of type [int] and cannot"),
-            .init("  Issue:\n    key: id", "  Issue:\n    key: author", "20:10: entities.Issue.key: the key names the relationship \"author\""),
-            .init("  Label: { key", "  2Label: { key", "15:3: entities.2Label: an entity's name begins with a letter",
-                  "30:21: entities.Issue.relationships.labels.to: unknown entity \"Label\": did you mean \"2Label\"?"),
+            .init(
+                "Label: { key: id, attributes", "Label: { key: idd, attributes",
+                "15:17: entities.Label.key: unknown attribute \"idd\": did you mean \"id\"?"),
+            .init(
+                "Label: { key: id, attributes", "Label: { key: [id, id], attributes",
+                "15:17: entities.Label.key: the key names \"id\" twice"),
+            .init(
+                "Label: { key: id, attributes", "Label: { key: [], attributes", "15:17: entities.Label.key: needs a key"
+            ),
+            .init(
+                "Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: int?,",
+                "15:17: entities.Label.key: \"id\" is optional and cannot be part of a key"),
+            .init(
+                "Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: date,",
+                "15:17: entities.Label.key: \"id\" is of type date and cannot be part of a key"),
+            .init(
+                "Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: [int],",
+                "15:17: entities.Label.key: \"id\" is of type [int] and cannot"),
+            .init(
+                "  Issue:\n    key: id", "  Issue:\n    key: author",
+                "20:10: entities.Issue.key: the key names the relationship \"author\""),
+            .init(
+                "  Label: { key", "  2Label: { key", "15:3: entities.2Label: an entity's name begins with a letter",
+                "30:21: entities.Issue.relationships.labels.to: unknown entity \"Label\": did you mean \"2Label\"?"),
         ] as [BrokenDescription])
     func entitiesAndKeys(row: BrokenDescription) { row.check() }
 
-    @Test("a description without entities is an error", arguments: ["entities: {}", "entities:", "entities: []", "entities: x"])
+    @Test(
+        "a description without entities is an error",
+        arguments: ["entities: {}", "entities:", "entities: []", "entities: x"])
     func noEntities(line: String) {
         let lines = problems("api: { base: 'https://a.example' }\n\(line)\n")
         #expect(lines.count == 1 && lines[0].hasPrefix("forge.yaml:2:1"), "\(lines)")
-        #expect(lines[0].contains("entities: there are no entities") || lines[0].contains("entities: expected a mapping"), "\(lines)")
+        #expect(
+            lines[0].contains("entities: there are no entities") || lines[0].contains("entities: expected a mapping"),
+            "\(lines)")
     }
 
     @Test(
         "relationships and their inverses are checked",
         arguments: [
-            .init("to: [Label]", "to: [Lable]", "30:21: entities.Issue.relationships.labels.to: unknown entity \"Lable\": did you mean \"Label\"?"),
-            .init("milestone: Milestone\n", "milestone: Mile\n", "31:18: entities.Issue.relationships.milestone.to: unknown entity \"Mile\": did you mean \"Milestone\"?"),
-            .init("to: [Label]", "to: [Label, User]", "30:21: entities.Issue.relationships.labels.to: a relationship has one destination"),
-            .init("to: User,", "to: User?,", "29:21: entities.Issue.relationships.author.to: a relationship may always be empty"),
-            .init("from: user, inverse: issues", "from: user, inverse: login", "29:48: entities.Issue.relationships.author.inverse: User has an attribute \"login\""),
-            .init("author: { to: User", "state: { to: User", "29:7: entities.Issue.relationships.state: there is an attribute of this name"),
-            .init("from: user, inverse: issues", "from: user, ordered: true", "29:48: entities.Issue.relationships.author.ordered: a to-one relationship has no order"),
-            .init("      milestone: Milestone\n", "      milestone: Milestone\n      closer: { to: User, inverse: issues }\n",
-                  "32:36: entities.Issue.relationships.closer.inverse: User.issues is already the inverse of Issue.author"),
-            .init("      milestone: Milestone\n", "      milestone: Milestone\n      parent: { to: Issue, inverse: parent }\n",
-                  "32:37: entities.Issue.relationships.parent.inverse: a relationship cannot be its own inverse"),
-            .init("      name: string?\n", "      name: string?\n    relationships:\n      issues: [Issue]\n",
-                  "31:48: entities.Issue.relationships.author.inverse: User.issues does not name this one as its inverse: write inverse: author there"),
-            .init("      name: string?\n", "      name: string?\n    relationships:\n      issues: [Label]\n",
-                  "31:48: entities.Issue.relationships.author.inverse: User.issues is a relationship to Label, not to Issue"),
-            .init("      name: string?\n", "      name: string?\n    relationships:\n      issues: { to: [Issue], inverse: author }\n      closed: { to: [Issue], inverse: author }\n",
-                  "17:39: entities.User.relationships.closed.inverse: Issue.author does not name this one as its inverse"),
-            .init("Label: { key: id, attributes: { id: int, name: string } }",
-                  "Label: { key: id, attributes: { id: int }, relationships: { issues: { to: [Issue], ordered: true, inverse: labels } } }",
-                  "30:39: entities.Issue.relationships.labels.ordered: Label.issues, its inverse, is ordered too"),
-            .init("from: user, inverse: issues", "from: user, inverse: 'is sues'", "29:48: entities.Issue.relationships.author.inverse: \"is sues\" is not a name"),
+            .init(
+                "to: [Label]", "to: [Lable]",
+                "30:21: entities.Issue.relationships.labels.to: unknown entity \"Lable\": did you mean \"Label\"?"),
+            .init(
+                "milestone: Milestone\n", "milestone: Mile\n",
+                "31:18: entities.Issue.relationships.milestone.to: unknown entity \"Mile\": did you mean \"Milestone\"?"
+            ),
+            .init(
+                "to: [Label]", "to: [Label, User]",
+                "30:21: entities.Issue.relationships.labels.to: a relationship has one destination"),
+            .init(
+                "to: User,", "to: User?,",
+                "29:21: entities.Issue.relationships.author.to: a relationship may always be empty"),
+            .init(
+                "from: user, inverse: issues", "from: user, inverse: login",
+                "29:48: entities.Issue.relationships.author.inverse: User has an attribute \"login\""),
+            .init(
+                "author: { to: User", "state: { to: User",
+                "29:7: entities.Issue.relationships.state: there is an attribute of this name"),
+            .init(
+                "from: user, inverse: issues", "from: user, ordered: true",
+                "29:48: entities.Issue.relationships.author.ordered: a to-one relationship has no order"),
+            .init(
+                "      milestone: Milestone\n",
+                "      milestone: Milestone\n      closer: { to: User, inverse: issues }\n",
+                "32:36: entities.Issue.relationships.closer.inverse: User.issues is already the inverse of Issue.author"
+            ),
+            .init(
+                "      milestone: Milestone\n",
+                "      milestone: Milestone\n      parent: { to: Issue, inverse: parent }\n",
+                "32:37: entities.Issue.relationships.parent.inverse: a relationship cannot be its own inverse"),
+            .init(
+                "      name: string?\n", "      name: string?\n    relationships:\n      issues: [Issue]\n",
+                "31:48: entities.Issue.relationships.author.inverse: User.issues does not name this one as its inverse: write inverse: author there"
+            ),
+            .init(
+                "      name: string?\n", "      name: string?\n    relationships:\n      issues: [Label]\n",
+                "31:48: entities.Issue.relationships.author.inverse: User.issues is a relationship to Label, not to Issue"
+            ),
+            .init(
+                "      name: string?\n",
+                "      name: string?\n    relationships:\n      issues: { to: [Issue], inverse: author }\n      closed: { to: [Issue], inverse: author }\n",
+                "17:39: entities.User.relationships.closed.inverse: Issue.author does not name this one as its inverse"),
+            .init(
+                "Label: { key: id, attributes: { id: int, name: string } }",
+                "Label: { key: id, attributes: { id: int }, relationships: { issues: { to: [Issue], ordered: true, inverse: labels } } }",
+                "30:39: entities.Issue.relationships.labels.ordered: Label.issues, its inverse, is ordered too"),
+            .init(
+                "from: user, inverse: issues", "from: user, inverse: 'is sues'",
+                "29:48: entities.Issue.relationships.author.inverse: \"is sues\" is not a name"),
         ] as [BrokenDescription])
     func relationships(row: BrokenDescription) { row.check() }
 
     @Test(
         "endpoints: name, path, variables, entity and records are checked",
         arguments: [
-            .init("  issues:\n    path", "  is sues:\n    path", "34:3: endpoints.is sues: an endpoint's name has only"),
+            .init(
+                "  issues:\n    path", "  is sues:\n    path", "34:3: endpoints.is sues: an endpoint's name has only"),
             .init("path: /repos", "path: repos", "35:11: endpoints.issues.path: a path begins with /"),
             .init("{repo}/issues", "{repo}/issues?a=b", "35:11: endpoints.issues.path: a path has no query"),
             .init("{repo}/issues", "{repo}/is sues", "35:11: endpoints.issues.path: a path has no spaces"),
-            .init("path: /repos/{owner}/{repo}/issues", "path: '/repos/{owner}/{repo}/#x'", "35:11: endpoints.issues.path: a path has no fragment"),
-            .init("{repo}/issues", "{repo/issues", "35:11: endpoints.issues.path: /repos/{owner}/{repo/issues: a { without its partner"),
-            .init("{repo}/issues", "{repo", "35:11: endpoints.issues.path: /repos/{owner}/{repo: a { without its partner"),
-            .init("{repo}/issues", "repo}/issues", "35:11: endpoints.issues.path: /repos/{owner}/repo}/issues: a } without its partner"),
-            .init("{repo}/issues", "{{repo}}/issues", "35:11: endpoints.issues.path: /repos/{owner}/{{repo}}/issues: a { without its partner"),
-            .init("{repo}/issues", "{}/issues", "35:11: endpoints.issues.path: /repos/{owner}/{}/issues: {} is not a placeholder"),
-            .init("{repo}/issues", "{rep}/issues", "35:11: endpoints.issues.path: {rep} has no value: did you mean {repo}?"),
-            .init("{repo}/issues", "{branch}/issues", "35:11: endpoints.issues.path: {branch} has no value: write with: { branch: … }"),
-            .init("{repo}/issues", "{user.login}/issues", "35:11: endpoints.issues.path: {user.login} has no value: write for_each: User"),
-            .init("repo: anvil", "repo: ''", "36:32: endpoints.issues.with.repo: stands in the path and must not be empty"),
+            .init(
+                "path: /repos/{owner}/{repo}/issues", "path: '/repos/{owner}/{repo}/#x'",
+                "35:11: endpoints.issues.path: a path has no fragment"),
+            .init("{repo}/issues", "{repo/issues", "35:11: endpoints.issues.path: a { without its partner"),
+            .init("{repo}/issues", "{repo", "35:11: endpoints.issues.path: a { without its partner"),
+            .init("{repo}/issues", "repo}/issues", "35:11: endpoints.issues.path: a } without its partner"),
+            .init("{repo}/issues", "{{repo}}/issues", "35:11: endpoints.issues.path: a { without its partner"),
+            .init("{repo}/issues", "{}/issues", "35:11: endpoints.issues.path: {} is not a placeholder; write {name}"),
+            .init(
+                "{repo}/issues", "{rep}/issues",
+                "35:11: endpoints.issues.path: {rep} has no value: did you mean {repo}?"),
+            .init(
+                "{repo}/issues", "{branch}/issues",
+                "35:11: endpoints.issues.path: {branch} has no value: write with: { branch: … }"),
+            .init(
+                "{repo}/issues", "{user.login}/issues",
+                "35:11: endpoints.issues.path: {user.login} has no value: write for_each: User"),
+            .init(
+                "repo: anvil", "repo: ''",
+                "36:32: endpoints.issues.with.repo: stands in the path and cannot be \"\" there"),
+            .init(
+                "repo: anvil", "repo: ..",
+                "36:32: endpoints.issues.with.repo: stands in the path and cannot be \"..\" there"),
+            .init("{repo}/issues", "{+repo}/issues", "35:11: endpoints.issues.path: {+repo} is not a placeholder"),
             .init("records: $", "records: a..b", "37:14: endpoints.issues.records: \"a..b\" is not a key path"),
-            .init("    entity: Issue\n    paginate: header", "    entity: Isue\n    paginate: header", "38:13: endpoints.issues.entity: unknown entity \"Isue\": did you mean \"Issue\"?"),
+            .init(
+                "    entity: Issue\n    paginate: header", "    entity: Isue\n    paginate: header",
+                "38:13: endpoints.issues.entity: unknown entity \"Isue\": did you mean \"Issue\"?"),
         ] as [BrokenDescription])
     func endpoints(row: BrokenDescription) { row.check() }
 
     @Test(
         "pagination and its options are checked",
         arguments: [
-            .init("paginate: header_link", "paginate: link_header", "39:15: endpoints.issues.paginate: unknown pagination \"link_header\": known are single_page"),
-            .init("paginate: header_link", "paginate: header_lnk", "39:15: endpoints.issues.paginate: unknown pagination \"header_lnk\": did you mean \"header_link\"?"),
-            .init("paginate: header_link", "paginate: page_number", "39:15: endpoints.issues.paginate: page_number needs its parameter"),
-            .init("paginate: header_link", "paginate: { header_lnk: { rel: a } }", "39:17: endpoints.issues.paginate: unknown pagination \"header_lnk\": did you mean \"header_link\"?"),
-            .init("paginate: header_link", "paginate: { single_page: { a: b } }", "39:17: endpoints.issues.paginate.single_page: single_page has no options"),
+            .init(
+                "paginate: header_link", "paginate: link_header",
+                "39:15: endpoints.issues.paginate: unknown pagination \"link_header\": known are single_page"),
+            .init(
+                "paginate: header_link", "paginate: header_lnk",
+                "39:15: endpoints.issues.paginate: unknown pagination \"header_lnk\": did you mean \"header_link\"?"),
+            .init(
+                "paginate: header_link", "paginate: page_number",
+                "39:15: endpoints.issues.paginate: page_number needs its parameter"),
+            .init(
+                "paginate: header_link", "paginate: { header_lnk: { rel: a } }",
+                "39:17: endpoints.issues.paginate: unknown pagination \"header_lnk\": did you mean \"header_link\"?"),
+            .init(
+                "paginate: header_link", "paginate: { single_page: { a: b } }",
+                "39:17: endpoints.issues.paginate.single_page: single_page has no options"),
             .init("paginate: header_link", "paginate: {}", "39:15: endpoints.issues.paginate: expected one style"),
-            .init("paginate: header_link", "paginate: [header_link]", "39:15: endpoints.issues.paginate: expected one value, found a list"),
-            .init("paginate: header_link", "paginate: { header_link: { rel: 'a b' } }", "39:37: endpoints.issues.paginate.header_link.rel: a link relation has no spaces"),
-            .init("paginate: header_link", "paginate: { header_link: next }", "39:30: endpoints.issues.paginate.header_link: expected a mapping (rel), found \"next\""),
-            .init("paginate: header_link", "paginate: { page_number: { param: state } }", "36:61: endpoints.issues.with.state: paginate sends this parameter"),
-            .init("paginate: header_link", "paginate: { page_number: { param: owner } }", "35:11: endpoints.issues.path: {owner} is what paginate sends"),
-            .init("{ size: 10 }", "{ page: 10 }", "44:67: endpoints.ofMilestone.paginate.page_number.per_page.page: param has this name already"),
+            .init(
+                "paginate: header_link", "paginate: [header_link]",
+                "39:15: endpoints.issues.paginate: expected one value, found a list"),
+            .init(
+                "paginate: header_link", "paginate: { header_link: { rel: 'a b' } }",
+                "39:37: endpoints.issues.paginate.header_link.rel: a link relation has no spaces"),
+            .init(
+                "paginate: header_link", "paginate: { header_link: next }",
+                "39:30: endpoints.issues.paginate.header_link: expected a mapping (rel), found \"next\""),
+            .init(
+                "paginate: header_link", "paginate: { page_number: { param: state } }",
+                "36:61: endpoints.issues.with.state: paginate sends this parameter"),
+            .init(
+                "paginate: header_link", "paginate: { page_number: { param: owner } }",
+                "35:11: endpoints.issues.path: {owner} is what paginate sends"),
+            .init(
+                "{ size: 10 }", "{ page: 10 }",
+                "44:67: endpoints.ofMilestone.paginate.page_number.per_page.page: param has this name already"),
         ] as [BrokenDescription])
     func pagination(row: BrokenDescription) { row.check() }
 
     @Test(
         "for_each, its parent and its variables are checked",
         arguments: [
-            .init("{ entity: Milestone, parent", "{ entity: Milstone, parent", "43:25: endpoints.ofMilestone.for_each.entity: unknown entity \"Milstone\": did you mean \"Milestone\"?"),
-            .init("{ entity: Milestone, parent: milestone }", "Milstone", "43:15: endpoints.ofMilestone.for_each: unknown entity \"Milstone\": did you mean \"Milestone\"?"),
-            .init("parent: milestone }", "parent: mileston }", "43:44: endpoints.ofMilestone.for_each.parent: unknown relationship \"mileston\": did you mean \"milestone\"?"),
-            .init("parent: milestone }", "parent: author }", "43:44: endpoints.ofMilestone.for_each.parent: Issue.author leads to User, not to Milestone"),
-            .init("      milestone: Milestone\n", "      milestone: [Milestone]\n", "43:44: endpoints.ofMilestone.for_each.parent: Issue.milestone is to-many"),
-            .init("{milestone.number}", "{milestone.numbr}", "41:11: endpoints.ofMilestone.path: {milestone.numbr}: unknown attribute \"numbr\": did you mean \"number\"?"),
-            .init("{milestone.number}", "{milestone}", "41:11: endpoints.ofMilestone.path: {milestone} is a whole record: name one of its attributes, such as {milestone.id}"),
-            .init("{milestone.number}", "7", "43:15: endpoints.ofMilestone.for_each: the path does not use {milestone.…}"),
-            .init("{milestone.number}", "{milestone.number}/{mile.id}", "41:11: endpoints.ofMilestone.path: {mile.id} has no value: the record of for_each is called milestone here"),
-            .init("    path: /milestones/{milestone.number}/issues", "    path: /milestones/{milestone.number}/issues\n    with: { milestone.number: 1 }",
-                  "42:31: endpoints.ofMilestone.with.milestone.number: for_each gives this its value"),
-            .init("attributes: { id: int, number: int,", "attributes: { id: int, number: [int],", "41:11: endpoints.ofMilestone.path: {milestone.number} is of type [int] and cannot stand in a path"),
+            .init(
+                "{ entity: Milestone, parent", "{ entity: Milstone, parent",
+                "43:25: endpoints.ofMilestone.for_each.entity: unknown entity \"Milstone\": did you mean \"Milestone\"?"
+            ),
+            .init(
+                "{ entity: Milestone, parent: milestone }", "Milstone",
+                "43:15: endpoints.ofMilestone.for_each: unknown entity \"Milstone\": did you mean \"Milestone\"?"),
+            .init(
+                "parent: milestone }", "parent: mileston }",
+                "43:44: endpoints.ofMilestone.for_each.parent: unknown relationship \"mileston\": did you mean \"milestone\"?"
+            ),
+            .init(
+                "parent: milestone }", "parent: author }",
+                "43:44: endpoints.ofMilestone.for_each.parent: Issue.author leads to User, not to Milestone"),
+            .init(
+                "      milestone: Milestone\n", "      milestone: [Milestone]\n",
+                "43:44: endpoints.ofMilestone.for_each.parent: Issue.milestone is to-many"),
+            .init(
+                "{milestone.number}", "{milestone.numbr}",
+                "41:11: endpoints.ofMilestone.path: {milestone.numbr}: unknown attribute \"numbr\": did you mean \"number\"?"
+            ),
+            .init(
+                "{milestone.number}", "{milestone}",
+                "41:11: endpoints.ofMilestone.path: {milestone} is a whole record: name one of its attributes, such as {milestone.id}"
+            ),
+            .init(
+                "{milestone.number}", "7", "43:15: endpoints.ofMilestone.for_each: the path does not use {milestone.…}"),
+            .init(
+                "{milestone.number}", "{milestone.number}/{mile.id}",
+                "41:11: endpoints.ofMilestone.path: {mile.id} has no value: the record of for_each is called milestone here"
+            ),
+            .init(
+                "    path: /milestones/{milestone.number}/issues",
+                "    path: /milestones/{milestone.number}/issues\n    with: { milestone.number: 1 }",
+                "42:31: endpoints.ofMilestone.with.milestone.number: for_each gives this its value"),
+            .init(
+                "attributes: { id: int, number: int,", "attributes: { id: int, number: [int],",
+                "41:11: endpoints.ofMilestone.path: {milestone.number} is of type [int] and cannot stand in a path"),
         ] as [BrokenDescription])
     func forEach(row: BrokenDescription) { row.check() }
 }

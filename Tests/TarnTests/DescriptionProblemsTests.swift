@@ -15,15 +15,28 @@ struct DescriptionProblemsTests {
         arguments: [
             .init("store: forge", "stor: forge", "1:1: stor: unknown key \"stor\": did you mean \"store\"?"),
             .init("  aliases:", "  alias:", "4:3: api.alias: unknown key \"alias\": did you mean \"aliases\"?"),
-            .init("bearer: { env: FORGE_TOKEN }", "bearer: { envi: X }", "6:11: api.auth.bearer.env: missing",
-                  "6:21: api.auth.bearer.envi: unknown key \"envi\": did you mean \"env\"?"),
-            .init("ignore: [node", "ignored: [node", "32:5: entities.Issue.ignored: unknown key \"ignored\": did you mean \"ignore\"?"),
-            .init("{ type: date?, epoch", "{ type: date?, epok", "25:30: entities.Issue.attributes.seenAt.epok: unknown key \"epok\": did you mean \"epoch\"?"),
-            .init("inverse: issues }\n      labels", "invers: issues }\n      labels",
-                  "29:39: entities.Issue.relationships.author.invers: unknown key \"invers\": did you mean \"inverse\"?"),
-            .init("records: $", "record: $", "37:5: endpoints.issues.record: unknown key \"record\": did you mean \"records\"?"),
-            .init("parent: milestone }", "parents: milestone }", "43:36: endpoints.ofMilestone.for_each.parents: unknown key \"parents\": did you mean \"parent\"?"),
-            .init("start: 1", "begin: 1", "44:45: endpoints.ofMilestone.paginate.page_number.begin: unknown key \"begin\": known are param, start, per_page"),
+            .init(
+                "bearer: { env: FORGE_TOKEN }", "bearer: { envi: X }", "6:11: api.auth.bearer.env: missing",
+                "6:21: api.auth.bearer.envi: unknown key \"envi\": did you mean \"env\"?"),
+            .init(
+                "ignore: [node", "ignored: [node",
+                "32:5: entities.Issue.ignored: unknown key \"ignored\": did you mean \"ignore\"?"),
+            .init(
+                "{ type: date?, epoch", "{ type: date?, epok",
+                "25:30: entities.Issue.attributes.seenAt.epok: unknown key \"epok\": did you mean \"epoch\"?"),
+            .init(
+                "inverse: issues }\n      labels", "invers: issues }\n      labels",
+                "29:39: entities.Issue.relationships.author.invers: unknown key \"invers\": did you mean \"inverse\"?"),
+            .init(
+                "records: $", "record: $",
+                "37:5: endpoints.issues.record: unknown key \"record\": did you mean \"records\"?"),
+            .init(
+                "parent: milestone }", "parents: milestone }",
+                "43:36: endpoints.ofMilestone.for_each.parents: unknown key \"parents\": did you mean \"parent\"?"),
+            .init(
+                "start: 1", "begin: 1",
+                "44:45: endpoints.ofMilestone.paginate.page_number.begin: unknown key \"begin\": known are param, start, per_page"
+            ),
         ] as [BrokenDescription])
     func unknownKeys(row: BrokenDescription) { row.check() }
 
@@ -31,16 +44,29 @@ struct DescriptionProblemsTests {
         "what is required and missing is an error at the section that lacks it",
         arguments: [
             .init("  base: https://api.example.org\n", "", "2:1: api.base: missing: write base: https://"),
-            .init("entities:\n  User:", "x: 1\ny:\n  User:", "1:1: entities: missing", "8:1: x: unknown key", "9:1: y: unknown key"),
+            .init(
+                "entities:\n  User:", "x: 1\ny:\n  User:", "1:1: entities: missing", "8:1: x: unknown key",
+                "9:1: y: unknown key"),
             .init("Label: { key: id, ", "Label: { ", "15:3: entities.Label.key: missing: write key: id"),
-            .init("Label: { key: id, attributes: { id: int, name: string } }", "Label: { key: id }", "15:3: entities.Label.attributes: missing"),
-            .init("{ type: int?, from", "{ from", "26:7: entities.Issue.attributes.thumbsUp.type: missing: write type: string"),
-            .init("{ to: User, from", "{ from", "29:7: entities.Issue.relationships.author.to: missing: write to: User"),
-            .init("    path: /repos/{owner}/{repo}/issues\n", "", "34:3: endpoints.issues.path: missing: write path: /issues"),
-            .init("    entity: Issue\n    paginate: header", "    paginate: header", "34:3: endpoints.issues.entity: missing"),
+            .init(
+                "Label: { key: id, attributes: { id: int, name: string } }", "Label: { key: id }",
+                "15:3: entities.Label.attributes: missing"),
+            .init(
+                "{ type: int?, from", "{ from",
+                "26:7: entities.Issue.attributes.thumbsUp.type: missing: write type: string"),
+            .init(
+                "{ to: User, from", "{ from", "29:7: entities.Issue.relationships.author.to: missing: write to: User"),
+            .init(
+                "    path: /repos/{owner}/{repo}/issues\n", "",
+                "34:3: endpoints.issues.path: missing: write path: /issues"),
+            .init(
+                "    entity: Issue\n    paginate: header", "    paginate: header",
+                "34:3: endpoints.issues.entity: missing"),
             .init("{ entity: Milestone, parent", "{ parent", "43:5: endpoints.ofMilestone.for_each.entity: missing"),
             .init("param: page, ", "", "44:17: endpoints.ofMilestone.paginate.page_number.param: missing"),
-            .init("auth: { bearer: { env: FORGE_TOKEN } }", "auth: {}", "6:3: api.auth.bearer: missing: write bearer: { env: NAME_OF_THE_VARIABLE }"),
+            .init(
+                "auth: { bearer: { env: FORGE_TOKEN } }", "auth: {}",
+                "6:3: api.auth.bearer: missing: write bearer: { env: NAME_OF_THE_VARIABLE }"),
         ] as [BrokenDescription])
     func missingKeys(row: BrokenDescription) { row.check() }
 
@@ -51,46 +77,90 @@ struct DescriptionProblemsTests {
             .init("store: forge.tarn", "store: ", "1:7: store: has no value"),
             .init("store: forge.tarn", "store: ''", "1:8: store: must not be empty"),
             .init("store: forge.tarn", "store: ~/x.tarn", "1:8: store: ~ does not stand for a home directory"),
-            .init("headers: { Accept: application/json }", "headers: [a]", "5:12: api.headers: expected a mapping from field names to values, found a list"),
-            .init("naming: { id: identifier }", "naming: id", "7:11: api.naming: expected a mapping from words in JSON to words in names, found \"id\""),
-            .init("Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]", "15:10: entities.Label: expected a mapping (key, attributes, relationships, ignore), found a list"),
-            .init("Label: { key: id, attributes: { id: int, name: string } }", "Label:", "15:9: entities.Label: expected a mapping (key, attributes, relationships, ignore), found nothing"),
-            .init("attributes: { id: int, number: int, title: string }", "attributes: [id]",
-                  "18:17: entities.Milestone.attributes: expected a mapping from names to types, found a list"),
-            .init("index: true }", "index: yes }", "24:72: entities.Issue.attributes.createdAt.index: expected true or false, found \"yes\""),
-            .init("index: true }", "index: 'true' }", "24:72: entities.Issue.attributes.createdAt.index: expected true or false"),
-            .init("ordered: true", "ordered: 1", "30:39: entities.Issue.relationships.labels.ordered: expected true or false, found \"1\""),
-            .init("[created_at, inserted_at]", "{ a: b }", "24:38: entities.Issue.attributes.createdAt.from: expected one value, found a mapping"),
-            .init("[node_id, '*_url', 'reactions.*']", "[[a]]", "32:14: entities.Issue.ignore: expected one value, found a list"),
-            .init("with: { owner: acme, repo: anvil, per_page: 100, state: all }", "with: { owner: acme, repo: anvil, per_page: [1] }",
-                  "36:49: endpoints.issues.with.per_page: expected one value, found a list"),
-            .init("state: all }", "state: { a: b } }", "36:61: endpoints.issues.with.state: expected one value, found a mapping"),
+            .init(
+                "headers: { Accept: application/json }", "headers: [a]",
+                "5:12: api.headers: expected a mapping from field names to values, found a list"),
+            .init(
+                "naming: { id: identifier }", "naming: id",
+                "7:11: api.naming: expected a mapping from words in JSON to words in names, found \"id\""),
+            .init(
+                "Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]",
+                "15:10: entities.Label: expected a mapping (key, attributes, relationships, ignore), found a list"),
+            .init(
+                "Label: { key: id, attributes: { id: int, name: string } }", "Label:",
+                "15:9: entities.Label: expected a mapping (key, attributes, relationships, ignore), found nothing"),
+            .init(
+                "attributes: { id: int, number: int, title: string }", "attributes: [id]",
+                "18:17: entities.Milestone.attributes: expected a mapping from names to types, found a list"),
+            .init(
+                "index: true }", "index: yes }",
+                "24:72: entities.Issue.attributes.createdAt.index: expected true or false, found \"yes\""),
+            .init(
+                "index: true }", "index: 'true' }",
+                "24:72: entities.Issue.attributes.createdAt.index: expected true or false"),
+            .init(
+                "ordered: true", "ordered: 1",
+                "30:39: entities.Issue.relationships.labels.ordered: expected true or false, found \"1\""),
+            .init(
+                "[created_at, inserted_at]", "{ a: b }",
+                "24:38: entities.Issue.attributes.createdAt.from: expected one value, found a mapping"),
+            .init(
+                "[node_id, '*_url', 'reactions.*']", "[[a]]",
+                "32:14: entities.Issue.ignore: expected one value, found a list"),
+            .init(
+                "with: { owner: acme, repo: anvil, per_page: 100, state: all }",
+                "with: { owner: acme, repo: anvil, per_page: [1] }",
+                "36:49: endpoints.issues.with.per_page: expected one value, found a list"),
+            .init(
+                "state: all }", "state: { a: b } }",
+                "36:61: endpoints.issues.with.state: expected one value, found a mapping"),
             .init("state: all }", "'': all }", "36:54: endpoints.issues.with.: a parameter needs a name"),
             .init("state: all }", "state: }", "36:61: endpoints.issues.with.state: has no value"),
-            .init("with: { owner: acme, repo: anvil, per_page: 100, state: all }", "with: all",
-                  "36:11: endpoints.issues.with: expected a mapping from names to values, found \"all\""),
-            .init("start: 1", "start: one", "44:52: endpoints.ofMilestone.paginate.page_number.start: expected a whole number from 0 up, found \"one\""),
-            .init("start: 1", "start: -1", "44:52: endpoints.ofMilestone.paginate.page_number.start: expected a whole number from 0 up, found \"-1\""),
-            .init("{ size: 10 }", "{ size: 0 }", "44:73: endpoints.ofMilestone.paginate.page_number.per_page.size: expected a whole number from 1 up"),
-            .init("{ size: 10 }", "10", "44:65: endpoints.ofMilestone.paginate.page_number.per_page: expected one parameter and its value"),
+            .init(
+                "with: { owner: acme, repo: anvil, per_page: 100, state: all }", "with: all",
+                "36:11: endpoints.issues.with: expected a mapping from names to values, found \"all\""),
+            .init(
+                "start: 1", "start: one",
+                "44:52: endpoints.ofMilestone.paginate.page_number.start: expected a whole number from 0 up, found \"one\""
+            ),
+            .init(
+                "start: 1", "start: -1",
+                "44:52: endpoints.ofMilestone.paginate.page_number.start: expected a whole number from 0 up, found \"-1\""
+            ),
+            .init(
+                "{ size: 10 }", "{ size: 0 }",
+                "44:73: endpoints.ofMilestone.paginate.page_number.per_page.size: expected a whole number from 1 up"),
+            .init(
+                "{ size: 10 }", "10",
+                "44:65: endpoints.ofMilestone.paginate.page_number.per_page: expected one parameter and its value"),
         ] as [BrokenDescription])
     func wrongKinds(row: BrokenDescription) { row.check() }
 
     @Test(
         "a base URL or alias that is not an absolute http or https URL without user, query and fragment is an error",
         arguments: [
-            ("api.example.org", "not an http or https URL"), ("ftp://a.example", "not an http or https URL"), ("/x", "not an http or https URL"),
-            ("https://", "the host is missing"), ("https:///x", "the host is missing"), ("http://:80", "the host is missing"),
-            ("https://ada:secret@a.example", "no user or password"), ("https://a.example?x=1", "no query"), ("https://a.example/x?", "no query"),
-            ("'https://a.example/#x'", "no fragment"), ("https://a b", "only ASCII characters and no spaces"), ("https://é.example", "only ASCII characters"),
-            ("https://a.example:http", "the port is not a number"), ("https://a.example:0", "the port is not a number"), ("https://a.example:70000", "the port"),
-            ("https://a.example:+1", "the port"), ("'http://[::1'", "the host is not readable"), ("'http://[::1]x'", "the host is not readable"), ("http://a_b!", "the host is not readable"),
+            ("api.example.org", "not an http or https URL"), ("ftp://a.example", "not an http or https URL"),
+            ("/x", "not an http or https URL"),
+            ("https://", "the host is missing"), ("https:///x", "the host is missing"),
+            ("http://:80", "the host is missing"),
+            ("https://ada:secret@a.example", "no user or password"), ("https://a.example?x=1", "no query"),
+            ("https://a.example/x?", "no query"),
+            ("'https://a.example/#x'", "no fragment"), ("https://a b", "only ASCII characters and no spaces"),
+            ("https://é.example", "only ASCII characters"),
+            ("https://a.example:http", "the port is not a number"), ("https://a.example:0", "the port is not a number"),
+            ("https://a.example:70000", "the port"),
+            ("https://a.example:+1", "the port"), ("'http://[::1'", "the host is not readable"),
+            ("'http://[::1]x'", "the host is not readable"), ("http://a_b!", "the host is not readable"),
         ])
     func baseURLs(url: String, message: String) throws {
-        for (old, place) in [("https://api.example.org", "3:9: api.base"), ("https://www.example.org/api/", "4:13: api.aliases")] {
+        for (old, place) in [
+            ("https://api.example.org", "3:9: api.base"), ("https://www.example.org/api/", "4:13: api.aliases"),
+        ] {
             let quoted = url.hasPrefix("'") || old.contains("www") == false ? url : "'\(url)'"
             let lines = problems(soundDescription.replacing(old, with: quoted))
-            #expect(lines.count == 1 && lines[0].hasPrefix("forge.yaml:\(place): ") && lines[0].contains(message), "\(lines)")
+            #expect(
+                lines.count == 1 && lines[0].hasPrefix("forge.yaml:\(place): ") && lines[0].contains(message),
+                "\(lines)")
             #expect(!lines.contains { $0.contains("secret") })
         }
     }
@@ -98,13 +168,27 @@ struct DescriptionProblemsTests {
     @Test(
         "header fields, authentication and naming have their rules",
         arguments: [
-            .init("{ Accept: application/json }", "{ 'Ac cept': a }", "5:14: api.headers.Ac cept: not the name of a header field"),
-            .init("{ Accept: application/json }", "{ Accept: \"a\\r\\nX: b\" }", "5:22: api.headers.Accept: a header field's value has no line breaks"),
-            .init("{ Accept: application/json }", "{ Accept: a, accept: b }", "5:25: api.headers.accept: this header field is there twice"),
-            .init("{ Accept: application/json }", "{ Authorization: Bearer x }", "5:14: api.headers.Authorization: auth sets this header field already"),
-            .init("auth: { bearer: { env: FORGE_TOKEN } }", "auth: ghp_0123", "6:9: api.auth: expected a mapping: write auth:"),
-            .init("bearer: { env: FORGE_TOKEN }", "bearer: ghp_0123", "6:19: api.auth.bearer: a token does not belong into this file"),
-            .init("env: FORGE_TOKEN", "env: ghp-0123", "6:26: api.auth.bearer.env: not the name of an environment variable"),
+            .init(
+                "{ Accept: application/json }", "{ 'Ac cept': a }",
+                "5:14: api.headers.Ac cept: not the name of a header field"),
+            .init(
+                "{ Accept: application/json }", "{ Accept: \"a\\r\\nX: b\" }",
+                "5:22: api.headers.Accept: a header field's value has no line breaks"),
+            .init(
+                "{ Accept: application/json }", "{ Accept: a, accept: b }",
+                "5:25: api.headers.accept: this header field is there twice"),
+            .init(
+                "{ Accept: application/json }", "{ Authorization: Bearer x }",
+                "5:14: api.headers.Authorization: auth sets this header field already"),
+            .init(
+                "auth: { bearer: { env: FORGE_TOKEN } }", "auth: ghp_0123",
+                "6:9: api.auth: expected a mapping: write auth:"),
+            .init(
+                "bearer: { env: FORGE_TOKEN }", "bearer: ghp_0123",
+                "6:19: api.auth.bearer: a token does not belong into this file"),
+            .init(
+                "env: FORGE_TOKEN", "env: ghp-0123",
+                "6:26: api.auth.bearer.env: not the name of an environment variable"),
             .init("env: FORGE_TOKEN", "env: 1A", "6:26: api.auth.bearer.env: not the name of an environment variable"),
             .init("{ id: identifier }", "{ Id: identifier }", "7:13: api.naming.Id: \"Id\" is not one word"),
             .init("{ id: identifier }", "{ id: myId }", "7:17: api.naming.id: \"myId\" is not one word"),
@@ -118,14 +202,31 @@ struct DescriptionProblemsTests {
     @Test(
         "what the design has and this version has not is refused, never ignored",
         arguments: [
-            .init("  aliases:", "  pace: { per_second: 10 }\n  aliases:", "4:3: api.pace: is not supported by this version; remove the line"),
-            .init("{ bearer: { env: FORGE_TOKEN } }", "{ basic: { env: X } }", "6:3: api.auth.bearer: missing", "6:11: api.auth.basic: is not supported by this version"),
-            .init("    records: $", "    since: { param: since, field: x }\n    records: $", "37:5: endpoints.issues.since: is not supported by this version; remove the line"),
-            .init("    records: $", "    orphans: after_two_scans\n    records: $", "37:5: endpoints.issues.orphans: is not supported by this version; remove the line"),
-            .init("paginate: header_link", "paginate: cursor", "39:15: endpoints.issues.paginate: \"cursor\" is not supported by this version; there are single_page, header_link, page_number"),
-            .init("paginate: header_link", "paginate: { max_id: { param: a } }", "39:17: endpoints.issues.paginate: \"max_id\" is not supported by this version"),
-            .init("login: string", "login: decimal", "13:14: entities.User.attributes.login.type: the type \"decimal\" is not supported by this version"),
-            .init("login: string", "login: bytes?", "13:14: entities.User.attributes.login.type: the type \"bytes\" is not supported by this version"),
+            .init(
+                "  aliases:", "  pace: { per_second: 10 }\n  aliases:",
+                "4:3: api.pace: is not supported by this version; remove the line"),
+            .init(
+                "{ bearer: { env: FORGE_TOKEN } }", "{ basic: { env: X } }", "6:3: api.auth.bearer: missing",
+                "6:11: api.auth.basic: is not supported by this version"),
+            .init(
+                "    records: $", "    since: { param: since, field: x }\n    records: $",
+                "37:5: endpoints.issues.since: is not supported by this version; remove the line"),
+            .init(
+                "    records: $", "    orphans: after_two_scans\n    records: $",
+                "37:5: endpoints.issues.orphans: is not supported by this version; remove the line"),
+            .init(
+                "paginate: header_link", "paginate: cursor",
+                "39:15: endpoints.issues.paginate: \"cursor\" is not supported by this version; there are single_page, header_link, page_number"
+            ),
+            .init(
+                "paginate: header_link", "paginate: { max_id: { param: a } }",
+                "39:17: endpoints.issues.paginate: \"max_id\" is not supported by this version"),
+            .init(
+                "login: string", "login: decimal",
+                "13:14: entities.User.attributes.login.type: the type \"decimal\" is not supported by this version"),
+            .init(
+                "login: string", "login: bytes?",
+                "13:14: entities.User.attributes.login.type: the type \"bytes\" is not supported by this version"),
         ] as [BrokenDescription])
     func notSupportedYet(row: BrokenDescription) { row.check() }
 
@@ -142,8 +243,10 @@ struct DescriptionProblemsTests {
 
     @Test("problems of different sections are reported together, in the order of their lines")
     func problemsAreReportedTogether() {
-        let text = soundDescription.replacing("header_link", with: "heder_link").replacing("login: string", with: "login: strng")
-            .replacing("https://api.", with: "api.").replacing("to: [Label]", with: "to: [Lable]")
+        let text = soundDescription.replacing("header_link", with: "heder_link").replacing(
+            "login: string", with: "login: strng"
+        )
+        .replacing("https://api.", with: "api.").replacing("to: [Label]", with: "to: [Lable]")
         #expect(
             problems(text).map { $0.prefix { $0 != " " } }
                 == ["forge.yaml:3:9:", "forge.yaml:13:14:", "forge.yaml:30:21:", "forge.yaml:39:15:"])

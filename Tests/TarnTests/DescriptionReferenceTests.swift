@@ -52,15 +52,24 @@ struct DescriptionReferenceTests {
             block.text.split(separator: "\n").map { String(repeating: " ", count: columns) + $0 + "\n" }.joined()
         }
         let api = "api: { base: 'https://a.example' }\n"
-        let declared = block.text.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : $0.split(separator: ":").first.map(String.init) }
-        let entities = "entities:\n" + stubs.filter { !declared.contains($0.key) }.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)\n" }.joined()
+        let declared = block.text.split(separator: "\n").compactMap {
+            $0.hasPrefix(" ") ? nil : $0.split(separator: ":").first.map(String.init)
+        }
+        let entities =
+            "entities:\n"
+            + stubs.filter { !declared.contains($0.key) }.sorted { $0.key < $1.key }.map {
+                "  \($0.key): \($0.value)\n"
+            }.joined()
         let id = declared.contains("id") ? "" : "      id: int\n"
         switch block.firstLine {
         case "# in api:": return "api:\n" + indented(2) + entities
         case "# in entities:": return api + entities + indented(2)
-        case "# in an entity:": return api + entities + "  Sample:\n    key: id\n    attributes: { id: int }\n" + indented(4)
+        case "# in an entity:":
+            return api + entities + "  Sample:\n    key: id\n    attributes: { id: int }\n" + indented(4)
         case "# in attributes:": return api + entities + "  Sample:\n    key: id\n    attributes:\n" + id + indented(6)
-        case "# in relationships:": return api + entities + "  Sample:\n    key: id\n    attributes: { id: int }\n    relationships:\n" + indented(6)
+        case "# in relationships:":
+            return api + entities + "  Sample:\n    key: id\n    attributes: { id: int }\n    relationships:\n"
+                + indented(6)
         case "# in endpoints:": return api + entities + "endpoints:\n" + indented(2)
         case let first: return first.hasPrefix("#") ? nil : block.text
         }
@@ -82,8 +91,11 @@ struct DescriptionReferenceTests {
         let wrong = blocks.indices.filter { blocks[$0].language == "yaml" && blocks[$0].firstLine == "# not valid" }
         #expect(wrong.count >= 2)
         for index in wrong {
-            let shown = try #require(index + 1 < blocks.count && blocks[index + 1].language == "text" ? blocks[index + 1] : nil)
-            #expect(problems(blocks[index].text).joined(separator: "\n") + "\n" == shown.text, "the block at line \(shown.line)")
+            let shown = try #require(
+                index + 1 < blocks.count && blocks[index + 1].language == "text" ? blocks[index + 1] : nil)
+            #expect(
+                problems(blocks[index].text).joined(separator: "\n") + "\n" == shown.text,
+                "the block at line \(shown.line)")
         }
     }
 
@@ -99,9 +111,12 @@ struct DescriptionReferenceTests {
     func everyKeyIsOnThePage() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let words = [
-            "store", "api", "entities", "endpoints", "base", "aliases", "headers", "auth", "naming", "key", "attributes",
-            "relationships", "ignore", "type", "from", "index", "values", "epoch", "to", "inverse", "ordered", "path", "with",
-            "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page", "header_link",
+            "store", "api", "entities", "endpoints", "base", "aliases", "headers", "auth", "naming", "key",
+            "attributes",
+            "relationships", "ignore", "type", "from", "index", "values", "epoch", "to", "inverse", "ordered", "path",
+            "with",
+            "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
+            "header_link",
             "bool", "int", "uint", "double", "string", "date", "uuid", "url", "json", "enum",
         ]
         #expect(words.filter { !text.contains("`\($0)`") } == [])

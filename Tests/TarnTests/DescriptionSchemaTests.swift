@@ -37,7 +37,9 @@ struct DescriptionSchemaTests {
         #expect(Schema([entity(name)]).problems().map(\.entity) == [name])
         #expect(Schema([entity("A", [.init("id", .int), .init(name, .int)])]).problems().map(\.field) == [name])
         #expect(Schema([entity("A", [.init("id", .int)], [.init(name, to: "A")])]).problems().map(\.field) == [name])
-        #expect(Schema([entity("A", [.init("id", .int)], [.init("a", to: "A", inverse: name)])]).problems().map(\.field) == ["a"])
+        #expect(
+            Schema([entity("A", [.init("id", .int)], [.init("a", to: "A", inverse: name)])]).problems().map(\.field)
+                == ["a"])
     }
 
     @Test("a field's name may begin with _, an entity's not")
@@ -56,7 +58,9 @@ struct DescriptionSchemaTests {
         #expect(Schema([entity("A", [.init("id", type)])]).problems().isEmpty == allowed)
     }
 
-    @Test("lists hold scalars: lists of lists and lists of json are problems", arguments: [AttributeType.array(.string), .json])
+    @Test(
+        "lists hold scalars: lists of lists and lists of json are problems",
+        arguments: [AttributeType.array(.string), .json])
     func listsHoldScalars(element: AttributeType) {
         let problems = Schema([entity("A", [.init("id", .int), .init("list", .array(element))])]).problems()
         #expect(problems.map(\.field) == ["list"])
@@ -88,13 +92,37 @@ struct DescriptionSchemaTests {
 
     @Test("a mapping that does not fit its schema is a problem")
     func mappingsAreChecked() {
-        let schema = Schema([entity("Issue", [.init("id", .int), .init("at", .date), .init("times", .array(.date))], [.init("next", to: "Issue")])])
-        func problems(_ entities: [String: EntityMapping]) -> [String] { Mapping(entities: entities).problems(for: schema).map(\.description) }
-        #expect(problems(["Issue": .init(paths: ["at": ["a"], "next": ["b"]], epochs: ["at": .seconds, "times": .seconds])]) == [])
+        let schema = Schema([
+            entity(
+                "Issue", [.init("id", .int), .init("at", .date), .init("times", .array(.date))],
+                [.init("next", to: "Issue")])
+        ])
+        func problems(_ entities: [String: EntityMapping]) -> [String] {
+            Mapping(entities: entities).problems(for: schema).map(\.description)
+        }
+        #expect(
+            problems([
+                "Issue": .init(paths: ["at": ["a"], "next": ["b"]], epochs: ["at": .seconds, "times": .seconds])
+            ]) == [])
         #expect(problems(["Isue": .init()]) == ["Isue: unknown entity \"Isue\": did you mean \"Issue\"?"])
-        #expect(problems(["Issue": .init(paths: ["nxt": ["a"]])]) == ["Issue.nxt: unknown field \"nxt\": did you mean \"next\"?"])
-        #expect(problems(["Issue": .init(paths: ["at": [KeyPath(keys: ["a", ""])]])]) == ["Issue.at: a key path has an empty key: remove it"])
-        #expect(problems(["Issue": .init(epochs: ["id": .seconds])]).first?.hasPrefix("Issue.id: only a date counts from an epoch, and this is int") == true)
-        #expect(problems(["Issue": .init(epochs: ["next": .seconds])]).first?.hasPrefix("Issue.next: unknown attribute \"next\"") == true)
+        #expect(
+            problems(["Issue": .init(paths: ["nxt": ["a"]])]) == [
+                "Issue.nxt: unknown field \"nxt\": did you mean \"next\"?"
+            ])
+        #expect(
+            problems(["Issue": .init(paths: ["at": [KeyPath(keys: ["a", ""])]])]) == [
+                "Issue.at: a key path has an empty key: remove it"
+            ])
+        #expect(
+            problems(["Issue": .init(paths: ["at": ["$"]])]) == ["Issue.at: $ is the whole record: name a key of it"])
+        #expect(problems(["Issue": .init(declared: ["next"])]) == [])
+        #expect(
+            problems(["Issue": .init(declared: ["at"])]) == ["Issue.at: unknown relationship \"at\": known are next"])
+        #expect(
+            problems(["Issue": .init(epochs: ["id": .seconds])]).first?.hasPrefix(
+                "Issue.id: only a date counts from an epoch, and this is int") == true)
+        #expect(
+            problems(["Issue": .init(epochs: ["next": .seconds])]).first?.hasPrefix(
+                "Issue.next: unknown attribute \"next\"") == true)
     }
 }

@@ -1,5 +1,6 @@
 // What a sound description file becomes.
 
+import Foundation
 import Tarn
 import TarnHTTP
 import TarnImport
@@ -18,7 +19,8 @@ struct DescriptionTests {
 
     @Test("the api section gives base, aliases, header fields in order and the token's variable")
     func apiIsRead() throws {
-        let text = soundDescription.replacing("{ Accept: application/json }", with: "{ X-B: 1.10, Accept: text/html, X-A: yes }")
+        let text = soundDescription.replacing(
+            "{ Accept: application/json }", with: "{ X-B: 1.10, Accept: text/html, X-A: yes }")
         let api = try parse(text).api
         #expect(api.base == "https://api.example.org")
         #expect(api.aliases == ["https://www.example.org/api"])
@@ -54,7 +56,9 @@ struct DescriptionTests {
         #expect(
             mapping.entities["Issue"]
                 == EntityMapping(
-                    paths: ["createdAt": ["created_at", "inserted_at"], "thumbsUp": ["reactions.+1"], "author": ["user"]],
+                    paths: [
+                        "createdAt": ["created_at", "inserted_at"], "thumbsUp": ["reactions.+1"], "author": ["user"],
+                    ],
                     epochs: ["seenAt": .milliseconds], ignored: ["node_id", "*_url", "reactions.*"]))
         #expect(mapping.entities["User"] == EntityMapping())
     }
@@ -66,12 +70,15 @@ struct DescriptionTests {
             endpoints == [
                 Endpoint(
                     name: "issues", path: "/repos/{owner}/{repo}/issues",
-                    parameters: [.init("owner", "acme"), .init("repo", "anvil"), .init("per_page", "100"), .init("state", "all")],
+                    parameters: [
+                        .init("owner", "acme"), .init("repo", "anvil"), .init("per_page", "100"), .init("state", "all"),
+                    ],
                     records: "$", entity: "Issue", pagination: .headerLink(), place: "forge.yaml:34"),
                 Endpoint(
                     name: "ofMilestone", path: "/milestones/{milestone.number}/issues", entity: "Issue",
                     pagination: .pageNumber(parameter: "page", start: 1, size: .init(parameter: "size", value: 10)),
-                    forEach: .init(entity: "Milestone", parent: "milestone", variable: "milestone"), place: "forge.yaml:40"),
+                    forEach: .init(entity: "Milestone", parent: "milestone", variable: "milestone"),
+                    place: "forge.yaml:40"),
             ])
         #expect(endpoints.map(\.pathVariables) == [["owner", "repo"], ["milestone.number"]])
     }
@@ -79,7 +86,8 @@ struct DescriptionTests {
     @Test(
         "every type is read, and a ? makes it optional",
         arguments: [
-            ("bool", AttributeType.bool, false), ("int?", .int, true), ("uint", .uint, false), ("double", .double, false),
+            ("bool", AttributeType.bool, false), ("int?", .int, true), ("uint", .uint, false),
+            ("double", .double, false),
             ("string?", .string, true), ("date", .date, false), ("uuid", .uuid, false), ("url", .url, false),
             ("json?", .json, true), ("[date]", .array(.date), false), ("'[string]?'", .array(.string), true),
             ("{ type: string }", .string, false), ("{ type: [int] }", .array(.int), false),
@@ -96,13 +104,16 @@ struct DescriptionTests {
         let description = try parse(
             minimal("      x: { type: enum, values: [yes, no, on, 1.10, 0x1F, 'null', 2024-01-01] }\n")
                 + "endpoints:\n  e: { path: /, entity: A, with: { a: yes, b: 1.10, c: 007, d: '', e: true } }\n")
-        #expect(description.schema.entities[0].attributes[1].type == .enumeration(["yes", "no", "on", "1.10", "0x1F", "null", "2024-01-01"]))
+        #expect(
+            description.schema.entities[0].attributes[1].type
+                == .enumeration(["yes", "no", "on", "1.10", "0x1F", "null", "2024-01-01"]))
         #expect(description.endpoints[0].parameters.map(\.value) == ["yes", "1.10", "007", "", "true"])
     }
 
     @Test("a composite key is a list of attributes")
     func compositeKeyIsRead() throws {
-        let text = soundDescription.replacing("key: id\n    attributes: { id: int, number", with: "key: [id, number]\n    attributes: { id: int, number")
+        let text = soundDescription.replacing(
+            "key: id\n    attributes: { id: int, number", with: "key: [id, number]\n    attributes: { id: int, number")
         #expect(try parse(text).schema.entities[2].key == ["id", "number"])
     }
 
@@ -112,8 +123,10 @@ struct DescriptionTests {
             ("single_page", Pagination.singlePage), ("header_link", .headerLink(relation: "next")),
             ("{ header_link: { rel: older } }", .headerLink(relation: "older")),
             ("{ page_number: { param: p } }", .pageNumber(parameter: "p", start: 1, size: nil)),
-            ("{ page_number: { param: _page, start: 0, per_page: { _limit: 10 } } }",
-             .pageNumber(parameter: "_page", start: 0, size: .init(parameter: "_limit", value: 10))),
+            (
+                "{ page_number: { param: _page, start: 0, per_page: { _limit: 10 } } }",
+                .pageNumber(parameter: "_page", start: 0, size: .init(parameter: "_limit", value: 10))
+            ),
         ])
     func paginationIsRead(written: String, pagination: Pagination) throws {
         let text = soundDescription.replacing("paginate: header_link", with: "paginate: \(written)")
@@ -122,7 +135,8 @@ struct DescriptionTests {
 
     @Test("what may be left out has its default: single page, root, no endpoints, a store named after the file")
     func defaults() throws {
-        let description = try parse(minimal("endpoints: { e: { path: /a, entity: A, for_each: } }").replacing(", for_each: ", with: ""))
+        let description = try parse(
+            minimal("endpoints: { e: { path: /a, entity: A, for_each: } }").replacing(", for_each: ", with: ""))
         #expect(description.endpoints == [Endpoint(name: "e", path: "/a", entity: "A", place: "forge.yaml:7")])
         #expect(description.api == APIDescription(base: "https://a.example"))
         #expect(try parse(minimal("")).endpoints.isEmpty)
@@ -140,7 +154,8 @@ struct DescriptionTests {
         "the store lies beside the description file",
         arguments: [
             ("tarn.yaml", nil, "tarn.tarn"), ("a/forge.yml", nil, "a/forge.tarn"), ("/x/forge", nil, "/x/forge.tarn"),
-            ("a/forge.yaml", "s.tarn", "a/s.tarn"), ("forge.yaml", "d/s.tarn", "d/s.tarn"), ("a/f.yaml", "/s.tarn", "/s.tarn"),
+            ("a/forge.yaml", "s.tarn", "a/s.tarn"), ("forge.yaml", "d/s.tarn", "d/s.tarn"),
+            ("a/f.yaml", "/s.tarn", "/s.tarn"),
             ("a.b/.yaml", nil, "a.b/.yaml.tarn"),
         ] as [(String, String?, String)])
     func storeIsBesideTheFile(file: String, store: String?, path: String) throws {
@@ -162,7 +177,19 @@ struct DescriptionTests {
     @Test("both sides of a relationship may be declared if they name each other")
     func bothSidesMayBeDeclared() throws {
         let text = soundDescription.replacing(
-            "      name: string?", with: "      name: string?\n    relationships:\n      issues: { to: [Issue], inverse: author }")
+            "      name: string?",
+            with: "      name: string?\n    relationships:\n      issues: { to: [Issue], inverse: author }")
         #expect(try parse(text).schema.problems().isEmpty)
+    }
+
+    @Test(
+        "the descriptions among the fixtures are sound",
+        arguments: [("forge", ["labels", "issues"]), ("github", ["issues"]), ("jsonplaceholder", ["posts", "users"])])
+    func fixturesAreSound(name: String, endpoints: [String]) throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../fixtures"
+        ).standardized
+        let description = try Description.load(path: "\(folder.path)/\(name)/tarn.yaml")
+        #expect(Set(endpoints).isSubset(of: description.endpoints.map(\.name)))
     }
 }

@@ -43,7 +43,8 @@ struct DescriptionYAMLTests {
 
     @Test("anchors and aliases work", arguments: ["*shared", "{ id: int }"])
     func anchorsAndAliasesWork(second: String) {
-        let text = "api: { base: 'https://a.example' }\nentities:\n  A: { key: id, attributes: &shared { id: int } }\n  B: { key: id, attributes: \(second) }\n"
+        let text =
+            "api: { base: 'https://a.example' }\nentities:\n  A: { key: id, attributes: &shared { id: int } }\n  B: { key: id, attributes: \(second) }\n"
         #expect(problems(text) == [])
     }
 
@@ -60,7 +61,10 @@ struct DescriptionYAMLTests {
 
     @Test(
         "anchors that multiply each other inside of a key are refused, quickly", .timeLimit(.minutes(1)),
-        arguments: ["? *a9\n: x\n", "[*a9]: x\n", "{ *a9 : x }: y\n", "k: { ? [*a9] : x }\n", "k: { *a9 : x }\n", "k: { [*a9]:x }\n", "k: [?*a9 : x]\n"])
+        arguments: [
+            "? *a9\n: x\n", "[*a9]: x\n", "{ *a9 : x }: y\n", "k: { ? [*a9] : x }\n", "k: { *a9 : x }\n",
+            "k: { [*a9]:x }\n", "k: [?*a9 : x]\n",
+        ])
     func multiplyingAnchorsInKeysAreRefused(key: String) {
         var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
         for level in 1...9 {
@@ -68,7 +72,9 @@ struct DescriptionYAMLTests {
             text += "a\(level): &a\(level) [\(alias)]\n"
         }
         let lines = problems(text + key)
-        #expect(lines.count == 1 && lines[0].hasPrefix("forge.yaml:11:1: an alias (*name) cannot be part of a key"), "\(lines)")
+        #expect(
+            lines.count == 1 && lines[0].hasPrefix("forge.yaml:11:1: an alias (*name) cannot be part of a key"),
+            "\(lines)")
     }
 
     @Test("stars, question marks and colons in texts and comments are no aliases")
@@ -87,7 +93,8 @@ struct DescriptionYAMLTests {
     @Test(
         "deep nesting is an error, not a crash", .timeLimit(.minutes(1)),
         arguments: [
-            String(repeating: "[", count: 100_000), String(repeating: "[", count: 900) + String(repeating: "]", count: 900),
+            String(repeating: "[", count: 100_000),
+            String(repeating: "[", count: 900) + String(repeating: "]", count: 900),
             String(repeating: "{a: ", count: 50_000), String(repeating: "- ", count: 20_000) + "x",
         ])
     func deepNestingIsAnError(text: String) {
@@ -125,7 +132,8 @@ struct DescriptionYAMLTests {
     @Test("a byte order mark and Windows line ends change nothing", arguments: ["\u{FEFF}", ""])
     func byteOrderMarkAndLineEnds(mark: String) throws {
         let text = mark + soundDescription.replacing("\n", with: "\r\n")
-        #expect(try Description.parse(text, file: "forge.yaml") == Description.parse(soundDescription, file: "forge.yaml"))
+        #expect(
+            try Description.parse(text, file: "forge.yaml") == Description.parse(soundDescription, file: "forge.yaml"))
         let broken = text.replacing("login: string", with: "login: strng")
         #expect(problems(broken).first?.hasPrefix("forge.yaml:13:14: ") == true)
         #expect(problems(mark + "stoer: x").first?.hasPrefix("forge.yaml:1:1: stoer: unknown key") == true)
@@ -133,8 +141,13 @@ struct DescriptionYAMLTests {
 
     @Test("an error is one line, whatever the file contains")
     func errorsAreOneLine() {
-        let lines = problems("\"a\\nb\\e[31m\": 1\napi: { base: 'https://a.example' }\nentities: { A: { key: id, attributes: { id: int } } }\n")
-        #expect(lines == ["forge.yaml:1:1: a\\u{a}b\\u{1b}[31m: unknown key \"a\\u{a}b\\u{1b}[31m\": known are store, api, entities, endpoints"])
+        let lines = problems(
+            "\"a\\nb\\e[31m\": 1\napi: { base: 'https://a.example' }\nentities: { A: { key: id, attributes: { id: int } } }\n"
+        )
+        #expect(
+            lines == [
+                "forge.yaml:1:1: a\\u{a}b\\u{1b}[31m: unknown key \"a\\u{a}b\\u{1b}[31m\": known are store, api, entities, endpoints"
+            ])
     }
 }
 
@@ -142,7 +155,8 @@ struct DescriptionYAMLTests {
 struct DescriptionFileTests {
     /// A folder of its own, removed afterwards.
     private func withFolder(_ body: (String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tarn-description-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "tarn-description-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder.path)

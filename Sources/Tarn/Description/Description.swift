@@ -52,7 +52,9 @@ public struct Description: Sendable, Hashable {
 
     /// Checks the text of a description file.
     ///
-    /// - Parameter file: The path to name in errors; a relative store lies beside it. Nothing is read from it.
+    /// - Parameters:
+    ///   - text: YAML.
+    ///   - file: The path to name in errors; a relative store lies beside it. Nothing is read from it.
     /// - Throws: `DescriptionError` with every problem found.
     public static func parse(_ text: String, file: String) throws(DescriptionError) -> Description {
         guard text.utf8.count <= sizeLimit else { throw tooLarge(file) }

@@ -58,7 +58,9 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
     /// Sorts the problems by place and keeps the first ``limit``.
     public init(_ problems: [Problem]) {
         let sorted = problems.enumerated().sorted { a, b in
-            (a.element.line ?? 0, a.element.column ?? 0, a.offset) < (b.element.line ?? 0, b.element.column ?? 0, b.offset)
+            (a.element.line ?? 0, a.element.column ?? 0, a.offset) < (
+                b.element.line ?? 0, b.element.column ?? 0, b.offset
+            )
         }
         self.problems = sorted.prefix(DescriptionError.limit).map(\.element)
         omitted = max(0, problems.count - DescriptionError.limit)

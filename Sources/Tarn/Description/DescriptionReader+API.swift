@@ -5,7 +5,7 @@ import TarnImport
 import TarnStore
 
 extension DescriptionReader {
-    private static let unsupported = "is not supported by this version; remove the line"
+    static let unsupported = "is not supported by this version; remove the line"
 
     mutating func api(_ value: YAMLValue) -> APIDescription? {
         guard
@@ -23,7 +23,8 @@ extension DescriptionReader {
 
     /// The naming convention; it is under `api` because it is the API's.
     mutating func naming(_ top: Section) -> NamingConvention {
-        guard case .mapping(let entries)? = top["api"]?.content, let value = entries.first(where: { $0.key == "naming" })?.value
+        guard case .mapping(let entries)? = top["api"]?.content,
+            let value = entries.first(where: { $0.key == "naming" })?.value
         else { return NamingConvention() }
         let section = Section(field: "api", mark: value.mark, values: ["naming": value])
         var words: [String: String] = [:]
@@ -88,7 +89,9 @@ extension DescriptionReader {
         let parts = host.split(separator: ":", omittingEmptySubsequences: false)
         guard let name = parts.first, !name.isEmpty else { return "the host is missing: \(form)" }
         guard parts.count <= 2, name.utf8.allSatisfy(isHostByte) else { return "the host is not readable: \(form)" }
-        if parts.count == 2, UInt16(parts[1]).map({ $0 > 0 }) != true || !parts[1].utf8.allSatisfy({ $0 < 0x3A && $0 >= 0x30 }) {
+        if parts.count == 2,
+            UInt16(parts[1]).map({ $0 > 0 }) != true || !parts[1].utf8.allSatisfy({ $0 < 0x3A && $0 >= 0x30 })
+        {
             return "the port is not a number from 1 to 65535: \(form)"
         }
         return nil
@@ -112,12 +115,16 @@ extension DescriptionReader {
             }
             // RFC 9110 §5.5: a CR or LF would begin another field.
             if value.unicodeScalars.contains(where: { ($0.value < 0x20 && $0 != "\t") || $0.value == 0x7F }) {
-                report(field, entry.value.mark, "a header field's value has no line breaks or control characters: remove them")
+                report(
+                    field, entry.value.mark,
+                    "a header field's value has no line breaks or control characters: remove them")
                 continue
             }
             let name = entry.key.lowercased()
             if fields.contains(where: { $0.name.lowercased() == name }) {
-                report(field, entry.keyMark, "this header field is there twice (case does not matter): join the values with a comma")
+                report(
+                    field, entry.keyMark,
+                    "this header field is there twice (case does not matter): join the values with a comma")
             }
             if name == "authorization", hasBearer {
                 report(field, entry.keyMark, "auth sets this header field already: remove one of the two")
@@ -143,22 +150,29 @@ extension DescriptionReader {
         guard
             let auth = section(
                 value, "api.auth", keys: ["bearer"], required: ["bearer"],
-                instead: Dictionary(uniqueKeysWithValues: others.map { ($0, "\(DescriptionReader.unsupported), or \(form)") }),
+                instead: Dictionary(
+                    uniqueKeysWithValues: others.map { ($0, "\(DescriptionReader.unsupported), or \(form)") }),
                 example: ["bearer": "bearer: { env: NAME_OF_THE_VARIABLE }"]),
             let bearer = auth["bearer"]
         else { return nil }
         guard case .mapping = bearer.content else {
-            report(auth, "bearer", "a token does not belong into this file: \(form) and put the token into that variable")
+            report(
+                auth, "bearer", "a token does not belong into this file: \(form) and put the token into that variable")
             return nil
         }
         guard
             let environment = section(
-                bearer, "api.auth.bearer", keys: ["env"], required: ["env"], example: ["env": "env: NAME_OF_THE_VARIABLE"]),
+                bearer, "api.auth.bearer", keys: ["env"], required: ["env"],
+                example: ["env": "env: NAME_OF_THE_VARIABLE"]),
             let name = text(environment, "env")
         else { return nil }
-        let isName = name.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F }
+        let isName = name.utf8.allSatisfy {
+            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F
+        }
         guard isName, name.utf8.first.map({ !(0x30...0x39).contains($0) }) == true else {
-            report(environment, "env", "not the name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
+            report(
+                environment, "env",
+                "not the name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
             return nil
         }
         return name

@@ -21,7 +21,7 @@ extension DescriptionReader {
         if !isName || entry.key.isEmpty {
             report(field, entry.keyMark, "an endpoint's name has only the letters a–z and A–Z, digits, _ and -")
         }
-        let unsupported = "is not supported by this version; remove the line"
+        let unsupported = DescriptionReader.unsupported
         guard
             let section = section(
                 entry.value, field, keys: ["path", "with", "records", "entity", "paginate", "for_each"],
@@ -31,7 +31,9 @@ extension DescriptionReader {
         let path = text(section, "path")
         let template = path.flatMap { pathTemplate($0, section) }
         let parameters = parameters(section)
-        let records = text(section, "records").flatMap { keyPath($0, section.path("records"), section["records"]?.mark ?? section.mark) }
+        let records = text(section, "records").flatMap {
+            keyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
+        }
         let entity = entityName(section, "entity", schema)
         let pagination = pagination(section)
         let forEach = forEach(section, listing: entity, schema)
@@ -68,20 +70,22 @@ extension DescriptionReader {
     // MARK: Path
 
     private mutating func pathTemplate(_ path: String, _ section: Section) -> PathTemplate? {
-        if let problem = DescriptionReader.problem(ofPath: path) {
-            report(section, "path", problem)
+        if let message = DescriptionReader.problem(ofPath: path) {
+            report(section, "path", message)
             return nil
         }
-        do throws(PathTemplateError) {
+        do {
             return try PathTemplate(path)
         } catch {
-            report(section, "path", error.description)
+            // The field says already which template it is.
+            report(section, "path", error.description.replacing("\(path): ", with: "", maxReplacements: 1))
             return nil
         }
     }
 
+    /// What a template may hold and the path of an endpoint may not.
     private static func problem(ofPath path: String) -> String? {
-        guard path.hasPrefix("/") else { return "a path begins with /: the base URL goes before it" }
+        if !path.hasPrefix("/") { return "a path begins with /: the base URL goes before it" }
         if path.contains("?") { return "a path has no query: write its parameters under with" }
         if path.contains("#") { return "a path has no fragment: remove the # and what follows" }
         if path.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }) {
@@ -107,7 +111,10 @@ extension DescriptionReader {
                     report(at: "\(section.path("with")).\(name)", "for_each gives this its value: remove the line")
                 }
             } else if let value = parameters.first(where: { $0.name == name })?.value {
-                if value.isEmpty { report(at: "\(section.path("with")).\(name)", "stands in the path and must not be empty") }
+                // They would name another resource: RFC 3986 §5.2.4 removes such segments.
+                if ["", ".", ".."].contains(value) {
+                    report(at: "\(section.path("with")).\(name)", "stands in the path and cannot be \"\(value)\" there")
+                }
             } else if !isReported("\(section.path("with")).\(name)") {
                 reportWithoutValue(name, parts, parameters, forEach, section, schema)
             }
@@ -115,7 +122,8 @@ extension DescriptionReader {
         if let forEach, !usesRecord {
             report(
                 section, "for_each",
-                "the path does not use {\(forEach.variable).…}, so every request would be the same: use it, or remove for_each")
+                "the path does not use {\(forEach.variable).…}, so every request would be the same: use it, or remove for_each"
+            )
         }
     }
 
@@ -126,7 +134,9 @@ extension DescriptionReader {
         if attributes.isEmpty, isReported("entities.\(forEach.entity).attributes") || schema.entities.isEmpty { return }
         guard let attribute else {
             let example = attributes.first?.name ?? "id"
-            report(section, "path", "{\(name)} is a whole record: name one of its attributes, such as {\(name).\(example)}")
+            report(
+                section, "path", "{\(name)} is a whole record: name one of its attributes, such as {\(name).\(example)}"
+            )
             return
         }
         guard let definition = attributes.first(where: { $0.name == attribute }) else {
@@ -135,20 +145,27 @@ extension DescriptionReader {
             return
         }
         switch definition.type {
-        case .json, .array: report(section, "path", "{\(name)} is of type \(definition.type.word) and cannot stand in a path: use another attribute")
+        case .json, .array:
+            report(
+                section, "path",
+                "{\(name)} is of type \(definition.type.word) and cannot stand in a path: use another attribute")
         default: break
         }
     }
 
     private mutating func reportWithoutValue(
-        _ name: String, _ parts: [String], _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section,
+        _ name: String, _ parts: [String], _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?,
+        _ section: Section,
         _ schema: Schema
     ) {
         let message: String
-        if parts.count == 2, let entity = schema.entities.first(where: { variable(of: $0.name) == parts[0] }), forEach == nil {
+        if parts.count == 2, let entity = schema.entities.first(where: { variable(of: $0.name) == parts[0] }),
+            forEach == nil
+        {
             message = "write for_each: \(entity.name) to walk this endpoint for every \(entity.name)"
         } else if let forEach, parts.count == 2 {
-            message = "the record of for_each is called \(forEach.variable) here: write {\(forEach.variable).\(parts[1])}"
+            message =
+                "the record of for_each is called \(forEach.variable) here: write {\(forEach.variable).\(parts[1])}"
         } else if let near = Spelling.nearest(to: name, among: parameters.map(\.name)) {
             message = "did you mean {\(near)}?"
         } else {
@@ -178,7 +195,8 @@ extension DescriptionReader {
             return nil
         }
         guard entries.count == 1, let entry = entries.first else {
-            report(field, value.mark, "expected one style, such as { header_link: { rel: next } }, found \(entries.count)")
+            report(
+                field, value.mark, "expected one style, such as { header_link: { rel: next } }, found \(entries.count)")
             return nil
         }
         // Its key is recorded as a section's, so that what is missing below it is reported there.
@@ -200,7 +218,8 @@ extension DescriptionReader {
     private mutating func reportUnknownPagination(_ name: String, _ field: String, _ mark: Mark) {
         let known = DescriptionReader.knownPaginations
         if DescriptionReader.laterPaginations.contains(name) {
-            report(field, mark, "\"\(name)\" is not supported by this version; there are \(known.joined(separator: ", "))")
+            report(
+                field, mark, "\"\(name)\" is not supported by this version; there are \(known.joined(separator: ", "))")
         } else {
             report(field, mark, Spelling.unknown("pagination", name, among: known))
         }
@@ -220,22 +239,28 @@ extension DescriptionReader {
     private mutating func pageNumber(_ value: YAMLValue, _ field: String) -> Pagination? {
         guard
             let section = section(
-                value, field, keys: ["param", "start", "per_page"], required: ["param"], example: ["param": "param: page"])
+                value, field, keys: ["param", "start", "per_page"], required: ["param"],
+                example: ["param": "param: page"])
         else { return nil }
         let parameter = text(section, "param")
         let start = section["start"].map { integer($0, section.path("start"), minimum: 0) } ?? 1
         var size: Pagination.PageSize?
         if let perPage = section["per_page"] {
             let path = section.path("per_page")
-            guard case .mapping(let entries) = perPage.content, entries.count == 1, let entry = entries.first, !entry.key.isEmpty
+            guard case .mapping(let entries) = perPage.content, entries.count == 1, let entry = entries.first,
+                !entry.key.isEmpty
             else {
-                report(path, perPage.mark, "expected one parameter and its value, such as { per_page: 100 }, found \(perPage.kind)")
+                report(
+                    path, perPage.mark,
+                    "expected one parameter and its value, such as { per_page: 100 }, found \(perPage.kind)")
                 return nil
             }
             guard let number = integer(entry.value, "\(path).\(entry.key)", minimum: 1) else { return nil }
             size = .init(parameter: entry.key, value: number)
             if entry.key == parameter {
-                report("\(path).\(entry.key)", entry.keyMark, "param has this name already: the page and its size are two parameters")
+                report(
+                    "\(path).\(entry.key)", entry.keyMark,
+                    "param has this name already: the page and its size are two parameters")
             }
         }
         guard let parameter, let start else { return nil }
@@ -283,14 +308,20 @@ extension DescriptionReader {
         return .init(entity: name, parent: parent, variable: variable(of: name))
     }
 
-    private mutating func checkParent(_ parent: String, of listed: EntityDefinition, to entity: String, _ section: Section) {
+    private mutating func checkParent(
+        _ parent: String, of listed: EntityDefinition, to entity: String, _ section: Section
+    ) {
         guard let relationship = listed.relationships.first(where: { $0.name == parent }) else {
             let names = listed.relationships.filter { !$0.isToMany && $0.destination == entity }.map(\.name)
-            report(section, "parent", "\(Spelling.unknown("relationship", parent, among: names)) (of \(listed.name), to \(entity))")
+            report(
+                section, "parent",
+                "\(Spelling.unknown("relationship", parent, among: names)) (of \(listed.name), to \(entity))")
             return
         }
         if relationship.destination != entity {
-            report(section, "parent", "\(listed.name).\(parent) leads to \(relationship.destination), not to \(entity): name one that does")
+            report(
+                section, "parent",
+                "\(listed.name).\(parent) leads to \(relationship.destination), not to \(entity): name one that does")
         } else if relationship.isToMany {
             report(section, "parent", "\(listed.name).\(parent) is to-many: only a to-one relationship has one parent")
         }

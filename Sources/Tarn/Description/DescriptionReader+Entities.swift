@@ -18,13 +18,16 @@ extension DescriptionReader {
         }
         // What follows from something reported above would only hide it.
         let fresh = schema.locatedProblems().filter { problem in
-            if case .key = problem.part, isReported("entities.\(problem.error.entity ?? "").attributes") { return false }
+            if case .key = problem.part, isReported("entities.\(problem.error.entity ?? "").attributes") {
+                return false
+            }
             return !isReported(DescriptionReader.field(problem))
         }
         for problem in fresh {
             let field = DescriptionReader.field(problem)
             switch problem.part {
-            case .entity, .attribute(_, .name), .relationship(_, .name): report(field, keyMark(field), problem.error.message)
+            case .entity, .attribute(_, .name), .relationship(_, .name):
+                report(field, keyMark(field), problem.error.message)
             default: report(at: field, problem.error.message)
             }
         }
@@ -63,7 +66,8 @@ extension DescriptionReader {
         var mapping = EntityMapping()
         guard
             let section = section(
-                entry.value, field, keys: ["key", "attributes", "relationships", "ignore"], required: ["key", "attributes"],
+                entry.value, field, keys: ["key", "attributes", "relationships", "ignore"],
+                required: ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
         else { return (definition, mapping) }
         definition.key = texts(section, "key").map(\.text)
@@ -75,7 +79,7 @@ extension DescriptionReader {
             let path = "\(field).relationships.\(entry.key)"
             if let relationship = relationship(entry, path, &mapping) { definition.relationships.append(relationship) }
         }
-        mapping.ignored = keyPaths(section, "ignore", canBeEmpty: true)
+        mapping.ignored = texts(section, "ignore").compactMap { keyPath($0.text, section.path("ignore"), $0.mark) }
         return (definition, mapping)
     }
 
@@ -108,7 +112,7 @@ extension DescriptionReader {
             }
         }
         attribute.isIndexed = flag(section, "index")
-        let paths = keyPaths(section, "from", canBeEmpty: false)
+        let paths = sources(section)
         if !paths.isEmpty { mapping.paths[entry.key] = paths }
         if let text = text(section, "epoch") {
             if let unit = EpochUnit(rawValue: text) {
@@ -167,7 +171,9 @@ extension DescriptionReader {
             }
             let element = attributeType(elements[0], field, values: values)
             if element.isOptional {
-                report(field, value.mark, "a list has no empty places: write [string], or '[string]?' if the whole list is optional")
+                report(
+                    field, value.mark,
+                    "a list has no empty places: write [string], or '[string]?' if the whole list is optional")
             }
             return (.array(element.type), false, element.isEnumeration)
         }
@@ -187,14 +193,18 @@ extension DescriptionReader {
             }
             return (.enumeration(values ?? []), isOptional, true)
         }
-        if let type = DescriptionReader.scalarTypes.first(where: { $0.word == word })?.type { return (type, isOptional, false) }
+        if let type = DescriptionReader.scalarTypes.first(where: { $0.word == word })?.type {
+            return (type, isOptional, false)
+        }
         reportUnknownType(String(word), field, value.mark)
         return (.string, isOptional, false)
     }
 
     private mutating func reportUnknownType(_ word: String, _ field: String, _ mark: Mark) {
         if ["decimal", "bytes"].contains(word) {
-            report(field, mark, "the type \"\(word)\" is not supported by this version: use string, which keeps the text as it came")
+            report(
+                field, mark,
+                "the type \"\(word)\" is not supported by this version: use string, which keeps the text as it came")
         } else if let meant = DescriptionReader.otherWords[word.lowercased()] {
             report(field, mark, "unknown type \"\(word)\": did you mean \"\(meant)\"?")
         } else {
@@ -210,14 +220,16 @@ extension DescriptionReader {
     ) -> RelationshipDefinition? {
         guard case .mapping = entry.value.content else {
             record("\(field).to", of: entry)
-            return destination(entry.value, "\(field).to").map { RelationshipDefinition(entry.key, to: $0.entity, many: $0.isMany) }
+            return destination(entry.value, "\(field).to").map {
+                RelationshipDefinition(entry.key, to: $0.entity, many: $0.isMany)
+            }
         }
         guard
             let section = section(
                 entry.value, field, keys: ["to", "from", "inverse", "ordered"], required: ["to"],
                 example: ["to": "to: User, or to: [Label] if there are many"])
         else { return nil }
-        let paths = keyPaths(section, "from", canBeEmpty: false)
+        let paths = sources(section)
         let inverse = text(section, "inverse")
         let ordered = flag(section, "ordered")
         guard let value = section["to"], let destination = destination(value, section.path("to")) else { return nil }
@@ -237,7 +249,8 @@ extension DescriptionReader {
             return (name, false)
         }
         guard elements.count == 1 else {
-            report(field, value.mark, "a relationship has one destination: write [Label], found \(elements.count) of them")
+            report(
+                field, value.mark, "a relationship has one destination: write [Label], found \(elements.count) of them")
             return nil
         }
         return text(elements[0], field).map { ($0, true) }

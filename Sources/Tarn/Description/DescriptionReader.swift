@@ -40,7 +40,8 @@ struct DescriptionReader {
         let (schema, mapping) = entities(top)
         let endpoints = endpoints(top, schema)
         guard let api else { return nil }
-        return Description(file: file, storePath: store, api: api, schema: schema, mapping: mapping, endpoints: endpoints)
+        return Description(
+            file: file, storePath: store, api: api, schema: schema, mapping: mapping, endpoints: endpoints)
     }
 
     private mutating func storePath(_ top: Section) -> String {
@@ -48,12 +49,16 @@ struct DescriptionReader {
         let folder = slash.map { file[...$0] } ?? ""
         guard top["store"] != nil else {
             var name = slash.map { file[file.index(after: $0)...] } ?? file[...]
-            for suffix in [".yaml", ".yml"] where name.hasSuffix(suffix) && name != suffix { name = name.dropLast(suffix.count) }
+            for suffix in [".yaml", ".yml"] where name.hasSuffix(suffix) && name != suffix {
+                name = name.dropLast(suffix.count)
+            }
             return folder + name + ".tarn"
         }
         guard let path = text(top, "store") else { return "" }
         if path.hasPrefix("~") {
-            report(top, "store", "~ does not stand for a home directory here: write the whole path, or one relative to this file")
+            report(
+                top, "store",
+                "~ does not stand for a home directory here: write the whole path, or one relative to this file")
         }
         return path.hasPrefix("/") ? path : folder + path
     }
@@ -153,7 +158,9 @@ struct DescriptionReader {
             return nil
         }
         guard !value.isNull else {
-            report(field, value.mark, "has no value: write one (in quotes if the text \"\(text)\" is meant), or remove the line")
+            report(
+                field, value.mark,
+                "has no value: write one (in quotes if the text \"\(text)\" is meant), or remove the line")
             return nil
         }
         return text
@@ -189,25 +196,36 @@ struct DescriptionReader {
 
     /// A whole number from `minimum` up; nil if it is not there or not one.
     mutating func integer(_ value: YAMLValue, _ field: String, minimum: Int) -> Int? {
-        if case .scalar(let text, plain: true) = value.content, let number = Int(text), number >= minimum { return number }
+        if case .scalar(let text, plain: true) = value.content, let number = Int(text), number >= minimum {
+            return number
+        }
         report(field, value.mark, "expected a whole number from \(minimum) up, found \(value.kind)")
         return nil
     }
 
-    /// The key paths of a key, each reported if it is not one.
-    mutating func keyPaths(_ section: Section, _ key: String, canBeEmpty: Bool) -> [KeyPath] {
-        let texts = texts(section, key)
-        if texts.isEmpty, !canBeEmpty, section[key] != nil, !isReported(section.path(key)) {
-            report(section, key, "has no key path: write one, or remove the line")
+    /// The paths under `from`, each reported if it is not one.
+    mutating func sources(_ section: Section) -> [KeyPath] {
+        let texts = texts(section, "from")
+        if texts.isEmpty, section["from"] != nil, !isReported(section.path("from")) {
+            report(section, "from", "has no key path: write one, or remove the line")
         }
-        return texts.compactMap { keyPath($0.text, section.path(key), $0.mark) }
+        return texts.compactMap { text, mark in
+            guard let path = keyPath(text, section.path("from"), mark) else { return nil }
+            guard !path.keys.isEmpty else {
+                report(
+                    section.path("from"), mark, "$ is the whole record, which is not supported here: name a key of it")
+                return nil
+            }
+            return path
+        }
     }
 
     mutating func keyPath(_ text: String, _ field: String, _ mark: Mark) -> KeyPath? {
         if let path = KeyPath(text) { return path }
         report(
             field, mark,
-            "\"\(text)\" is not a key path: write keys with a . between them, such as author.login; \\. is a . inside of a key")
+            "\"\(text)\" is not a key path: write keys with a . between them, such as author.login; \\. is a . inside of a key"
+        )
         return nil
     }
 }

@@ -10,12 +10,17 @@ extension YAMLDocument {
             var place = YAMLValue.Mark(line: mark.line, column: mark.column)
             let situation = context.map { " (\($0.text) of line \($0.mark.line))" } ?? ""
             // The end of the file tells nothing; where the bracket or the quotation mark was opened does.
-            if let context, isEnd(place, text) { place = YAMLValue.Mark(line: context.mark.line, column: context.mark.column) }
+            if let context, isEnd(place, text) {
+                place = YAMLValue.Mark(line: context.mark.line, column: context.mark.column)
+            }
             return (place, "not valid YAML: \(problem)\(situation)\(advice(problem, context?.text ?? "", text, place))")
         case .composer(_, let problem, let mark, _):
             let place = YAMLValue.Mark(line: mark.line, column: mark.column)
             if problem.contains("another document") {
-                return (place, "a second document begins here: a description is one document, remove the --- and what follows")
+                return (
+                    place,
+                    "a second document begins here: a description is one document, remove the --- and what follows"
+                )
             }
             return (place, "not valid YAML: \(problem)\(advice(problem, "", text, place))")
         case .duplicatedKeysInMapping(let duplicates, let context):
@@ -28,7 +33,8 @@ extension YAMLDocument {
     }
 
     /// Yams tells the place of the first of the equal keys; in block style the second is a line that begins the same way.
-    private static func duplicate(_ keys: [String], _ first: YAMLValue.Mark, _ text: String) -> (YAMLValue.Mark, String) {
+    private static func duplicate(_ keys: [String], _ first: YAMLValue.Mark, _ text: String) -> (YAMLValue.Mark, String)
+    {
         let key = keys.first ?? ""
         let message = "the key \"\(key)\" is in this mapping twice"
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -40,7 +46,10 @@ extension YAMLDocument {
             if column < first.column { break }
             guard column == first.column else { continue }
             if ["\(key):", "\"\(key)\":", "'\(key)':"].contains(where: content.hasPrefix) {
-                return (YAMLValue.Mark(line: number + 1, column: column), "\(message) (first on line \(first.line)): merge the two, or remove one")
+                return (
+                    YAMLValue.Mark(line: number + 1, column: column),
+                    "\(message) (first on line \(first.line)): merge the two, or remove one"
+                )
             }
         }
         return (first, "\(message): merge the two, or remove one")
@@ -59,7 +68,8 @@ extension YAMLDocument {
             return ": a text that contains \": \" must be in quotes; otherwise check the indentation"
         }
         if problem.contains("',' or '}'") || problem.contains("',' or ']'") {
-            return ": inside of { } and [ ] a text with , [ ] { or } must be in quotes, and each bracket needs its partner"
+            return
+                ": inside of { } and [ ] a text with , [ ] { or } must be in quotes, and each bracket needs its partner"
         }
         if problem.contains("block end") || problem.contains("expected key") {
             return ": check the indentation; entries of one mapping begin in the same column"

@@ -88,10 +88,14 @@ enum YAMLDocument {
             let mark = YAMLDocument.mark(node)
             count += 1
             guard count <= valueLimit else {
-                throw Refused(mark: mark, field: field, message: "more than \(valueLimit) values: anchors that multiply each other are refused")
+                throw Refused(
+                    mark: mark, field: field,
+                    message: "more than \(valueLimit) values: anchors that multiply each other are refused")
             }
             guard depth <= depthLimit else {
-                throw Refused(mark: mark, field: field, message: "nested deeper than \(depthLimit) levels: nothing in a description is")
+                throw Refused(
+                    mark: mark, field: field,
+                    message: "nested deeper than \(depthLimit) levels: nothing in a description is")
             }
             switch node {
             case .scalar(let scalar):
@@ -111,13 +115,17 @@ enum YAMLDocument {
                 for (keyNode, valueNode) in mapping {
                     let keyMark = YAMLDocument.mark(keyNode)
                     guard case .scalar(let key) = keyNode, !(key.style == .plain && key.string.isEmpty) else {
-                        throw Refused(mark: keyMark, field: field, message: "a key must be text: write it as name: value")
+                        throw Refused(
+                            mark: keyMark, field: field, message: "a key must be text: write it as name: value")
                     }
                     guard !(key.style == .plain && key.string == "<<") else {
-                        throw Refused(mark: keyMark, field: field, message: "merge keys (<<) are not supported: write the entries out")
+                        throw Refused(
+                            mark: keyMark, field: field,
+                            message: "merge keys (<<) are not supported: write the entries out")
                     }
                     let path = field.isEmpty ? key.string : "\(field).\(key.string)"
-                    entries.append(.init(key: key.string, keyMark: keyMark, value: try value(valueNode, path, depth: depth + 1)))
+                    entries.append(
+                        .init(key: key.string, keyMark: keyMark, value: try value(valueNode, path, depth: depth + 1)))
                 }
                 return YAMLValue(mark: mark, content: .mapping(entries))
             case .alias:
@@ -147,7 +155,9 @@ enum YAMLDocument {
         guard text.utf8.contains(UInt8(ascii: "&")), text.utf8.contains(UInt8(ascii: "*")) else { return nil }
         var hasAnchor = false
         var found: Int?
-        for (index, line) in text.utf8.split(omittingEmptySubsequences: false, whereSeparator: { $0 == 0x0A || $0 == 0x0D }).enumerated() {
+        for (index, line) in text.utf8.split(
+            omittingEmptySubsequences: false, whereSeparator: { $0 == 0x0A || $0 == 0x0D }
+        ).enumerated() {
             let bytes = Array(line)
             var hasAlias = false, aliasName = false, endsFlow = false
             for (position, byte) in bytes.enumerated() {
@@ -155,7 +165,8 @@ enum YAMLDocument {
                 let nameFollows = position + 1 < bytes.count && isAnchorByte(bytes[position + 1])
                 switch byte {
                 case UInt8(ascii: "&") where startsToken && nameFollows: hasAnchor = true
-                case UInt8(ascii: "*") where startsToken && nameFollows: (hasAlias, aliasName, endsFlow) = (true, true, false)
+                case UInt8(ascii: "*") where startsToken && nameFollows:
+                    (hasAlias, aliasName, endsFlow) = (true, true, false)
                 case UInt8(ascii: "?") where startsToken: found = found ?? index + 1
                 case UInt8(ascii: ":") where hasAlias && (aliasName || endsFlow): found = found ?? index + 1
                 case UInt8(ascii: "]"), UInt8(ascii: "}"): (aliasName, endsFlow) = (false, true)

@@ -24,11 +24,22 @@ extension EntityMapping {
         let fields = entity.attributes.map(\.name) + entity.relationships.map(\.name)
         for (field, paths) in paths.sorted(by: { $0.key < $1.key }) {
             if !fields.contains(field) {
-                problems.append(SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
+                problems.append(
+                    SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
+            }
+            if paths.contains(where: \.keys.isEmpty) {
+                problems.append(
+                    SchemaError(entity: entity.name, field: field, "$ is the whole record: name a key of it"))
             }
             if paths.contains(where: { $0.keys.contains("") }) {
-                problems.append(SchemaError(entity: entity.name, field: field, "a key path has an empty key: remove it"))
+                problems.append(
+                    SchemaError(entity: entity.name, field: field, "a key path has an empty key: remove it"))
             }
+        }
+        let relationships = entity.relationships.map(\.name)
+        for field in declared.sorted() where !relationships.contains(field) {
+            let message = Spelling.unknown("relationship", field, among: relationships)
+            problems.append(SchemaError(entity: entity.name, field: field, message))
         }
         for field in epochs.keys.sorted() {
             guard let attribute = entity.attributes.first(where: { $0.name == field }) else {
@@ -40,7 +51,8 @@ extension EntityMapping {
                 problems.append(
                     SchemaError(
                         entity: entity.name, field: field,
-                        "only a date counts from an epoch, and this is \(attribute.type.word): remove epoch, or make it a date"))
+                        "only a date counts from an epoch, and this is \(attribute.type.word): remove epoch, or make it a date"
+                    ))
             }
         }
         return problems

@@ -56,7 +56,9 @@ private struct SchemaValidation {
         var names: Set<String> = []
         for entity in schema.entities {
             if !isName(entity.name, underscoreFirst: false) {
-                report(entity, .entity, nil, "an entity's name begins with a letter and has only the letters a–z and A–Z, digits and _")
+                report(
+                    entity, .entity, nil,
+                    "an entity's name begins with a letter and has only the letters a–z and A–Z, digits and _")
             }
             if !names.insert(entity.name).inserted {
                 report(entity, .entity, nil, "declared twice: merge the two, or rename one")
@@ -81,9 +83,13 @@ private struct SchemaValidation {
             checkType(attribute.type, of: name, of: entity, inList: false)
             guard attribute.isIndexed else { continue }
             switch attribute.type {
-            case .json: report(entity, .attribute(name, .index), name, "json has no order and cannot be indexed: remove the index")
+            case .json:
+                report(
+                    entity, .attribute(name, .index), name, "json has no order and cannot be indexed: remove the index")
             case .array:
-                report(entity, .attribute(name, .index), name, "an index of a list is not supported by this version: remove the index")
+                report(
+                    entity, .attribute(name, .index), name,
+                    "an index of a list is not supported by this version: remove the index")
             default: break
             }
         }
@@ -108,7 +114,8 @@ private struct SchemaValidation {
             }
         case .json:
             if inList {
-                report(entity, .attribute(name, .type), name, "json already holds lists: use json instead of a list of it")
+                report(
+                    entity, .attribute(name, .type), name, "json already holds lists: use json instead of a list of it")
             }
         case .bool, .int, .uint, .double, .string, .date, .uuid, .url: break
         }
@@ -126,9 +133,12 @@ private struct SchemaValidation {
             }
             guard let attribute = entity.attributes.first(where: { $0.name == name }) else {
                 if entity.relationships.contains(where: { $0.name == name }) {
-                    report(entity, .key, name, "the key names the relationship \"\(name)\": name an attribute that holds its key instead")
+                    report(
+                        entity, .key, name,
+                        "the key names the relationship \"\(name)\": name an attribute that holds its key instead")
                 } else {
-                    report(entity, .key, name, Spelling.unknown("attribute", name, among: entity.attributes.map(\.name)))
+                    report(
+                        entity, .key, name, Spelling.unknown("attribute", name, among: entity.attributes.map(\.name)))
                 }
                 continue
             }
@@ -137,7 +147,8 @@ private struct SchemaValidation {
             default:
                 report(
                     entity, .key, name,
-                    "\"\(name)\" is of type \(attribute.type.word) and cannot be part of a key: use int, string or uuid")
+                    "\"\(name)\" is of type \(attribute.type.word) and cannot be part of a key: use int, string or uuid"
+                )
             }
             if attribute.isOptional {
                 report(entity, .key, name, "\"\(name)\" is optional and cannot be part of a key: remove its ?")
@@ -156,10 +167,13 @@ private struct SchemaValidation {
                 report(entity, .relationship(name, .name), name, "declared twice: merge the two, or rename one")
             }
             if entity.attributes.contains(where: { $0.name == name }) {
-                report(entity, .relationship(name, .name), name, "there is an attribute of this name: rename one of them")
+                report(
+                    entity, .relationship(name, .name), name, "there is an attribute of this name: rename one of them")
             }
             if relationship.isOrdered, !relationship.isToMany {
-                report(entity, .relationship(name, .ordered), name, "a to-one relationship has no order: remove ordered, or make it to-many")
+                report(
+                    entity, .relationship(name, .ordered), name,
+                    "a to-one relationship has no order: remove ordered, or make it to-many")
             }
             guard let destination = entities[relationship.destination] else {
                 report(
@@ -177,7 +191,8 @@ private struct SchemaValidation {
     /// relationship of that name, which must be the same relationship seen from there; 3. it declares nothing of that
     /// name, and nobody else may have given it the same name.
     private mutating func checkInverse(
-        _ inverse: String, of relationship: RelationshipDefinition, on entity: EntityDefinition, at destination: EntityDefinition
+        _ inverse: String, of relationship: RelationshipDefinition, on entity: EntityDefinition,
+        at destination: EntityDefinition
     ) {
         let name = relationship.name
         let place = SchemaProblem.Part.relationship(name, .inverse)
@@ -194,7 +209,8 @@ private struct SchemaValidation {
         if destination.name == entity.name, inverse == name {
             report(
                 entity, place, name,
-                "a relationship cannot be its own inverse: give the other direction a name of its own, or remove inverse")
+                "a relationship cannot be its own inverse: give the other direction a name of its own, or remove inverse"
+            )
             return
         }
         guard let other = destination.relationships.first(where: { $0.name == inverse }) else {
@@ -212,22 +228,27 @@ private struct SchemaValidation {
         if other.destination != entity.name {
             report(
                 entity, place, name,
-                "\(destination.name).\(inverse) is a relationship to \(other.destination), not to \(entity.name): choose another name")
+                "\(destination.name).\(inverse) is a relationship to \(other.destination), not to \(entity.name): choose another name"
+            )
         } else if other.inverse != name {
             report(
                 entity, place, name,
-                "\(destination.name).\(inverse) does not name this one as its inverse: write inverse: \(name) there, or choose another name here")
+                "\(destination.name).\(inverse) does not name this one as its inverse: write inverse: \(name) there, or choose another name here"
+            )
         } else if relationship.isToMany, other.isToMany, relationship.isOrdered, other.isOrdered,
             isAfter(entity, name, destination, inverse)
         {
             report(
                 entity, .relationship(name, .ordered), name,
-                "\(destination.name).\(inverse), its inverse, is ordered too: only one side of a many-to-many relationship can be")
+                "\(destination.name).\(inverse), its inverse, is ordered too: only one side of a many-to-many relationship can be"
+            )
         }
     }
 
     /// Whether the first field is declared after the second: what concerns both is reported once, at the later one.
-    private func isAfter(_ entity: EntityDefinition, _ name: String, _ other: EntityDefinition, _ otherName: String) -> Bool {
+    private func isAfter(_ entity: EntityDefinition, _ name: String, _ other: EntityDefinition, _ otherName: String)
+        -> Bool
+    {
         func position(_ entity: EntityDefinition, _ name: String) -> (Int, Int) {
             (
                 schema.entities.firstIndex { $0.name == entity.name } ?? 0,
@@ -243,12 +264,15 @@ private struct SchemaValidation {
         guard !isName(name, underscoreFirst: true) else { return }
         report(
             entity, part, name,
-            "a field's name has only the letters a–z and A–Z, digits and _, and begins with a letter or _: choose such a name and map it with from")
+            "a field's name has only the letters a–z and A–Z, digits and _, and begins with a letter or _: choose such a name and map it with from"
+        )
     }
 
     private func isName(_ name: String, underscoreFirst: Bool) -> Bool {
         func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
-        guard let first = name.utf8.first, isLetter(first) || (underscoreFirst && first == UInt8(ascii: "_")) else { return false }
+        guard let first = name.utf8.first, isLetter(first) || (underscoreFirst && first == UInt8(ascii: "_")) else {
+            return false
+        }
         return name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }
     }
 

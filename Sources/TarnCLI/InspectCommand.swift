@@ -39,12 +39,18 @@ struct StatCommand: ParsableCommand {
             "\(statistics.entities.reduce(0) { $0 + $1.records }) records: "
                 + statistics.entities.map { "\($0.records) \($0.name)" }.joined(separator: ", ")
                 + "; \(statistics.responses) responses")
-        for (name, checkpoint) in statistics.checkpoints.prefix(20) {
-            let state = checkpoint.state == .complete
-                ? "complete at \(checkpoint.completedAt?.description ?? "?")" : "under way, \(checkpoint.pages) pages"
-            Output.line("walk \(name): \(state)")
+        for walks in Dictionary(grouping: statistics.checkpoints, by: { $0.name.prefix { $0 != " " } }).values
+            .sorted(by: { $0[0].name < $1[0].name })
+        {
+            // An endpoint that is walked for every record of an entity has a checkpoint for each.
+            let name = walks[0].name.prefix { $0 != " " }, complete = walks.filter { $0.checkpoint.state == .complete }
+            let times = complete.compactMap(\.checkpoint.completedAt)
+            let state = times.max().map { "complete at \($0)" } ?? "not complete yet"
+            let underWay = walks.count - complete.count
+            Output.line(
+                "endpoint \(name): " + (walks.count > 1 ? "\(complete.count) of \(walks.count) walks " : "") + state
+                    + (underWay > 0 ? ", \(underWay) under way" : ""))
         }
-        if statistics.checkpoints.count > 20 { Output.line("… and \(statistics.checkpoints.count - 20) more walks") }
         Output.line("")
         var table = Table(["table", "what", "entries", "depth", "pages", "size"], rightAligned: [2, 3, 4, 5])
         for t in statistics.tables { table.add([t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes)]) }

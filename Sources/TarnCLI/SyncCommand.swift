@@ -54,7 +54,11 @@ struct SyncCommand: AsyncParsableCommand {
         interrupts.stop()
         progress.clear()
         let summary = SyncSummary(report, store)
-        if json { Output.line(summary.json) } else if !quiet { summary.lines.forEach(Output.line) }
+        if json {
+            Output.line(summary.json)
+        } else if !quiet, report.pages > 0 || report.failures.isEmpty {
+            summary.lines.forEach(Output.line)
+        }
         Output.flush()
         summary.warnings.forEach(Output.note)
         try conclude(report, summary)

@@ -178,7 +178,7 @@ public final class Importer {
         builder.field(field.id) { value in
             if let target, let position {
                 value.append(ValueTag.positionedReference)
-                value.append(position)
+                value.appendLittleEndian(position)
                 value.append(target)
             } else if let target {
                 value.append(ValueTag.reference)

@@ -69,7 +69,7 @@ extension Tape {
             forEachElement(index) { item in
                 guard isSound else { return }
                 let lengthOffset = writer.count
-                writer.append(UInt32(0))
+                writer.appendLittleEndian(UInt32(0))
                 if kind(item) == .null {
                     writer.appendValueNull()
                 } else if !appendValue(item, as: element, epoch: epoch, to: &writer) {

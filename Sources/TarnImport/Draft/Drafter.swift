@@ -196,7 +196,7 @@ struct Drafter: ~Copyable {
             pending.injectedKey.withUnsafeBytes { key in
                 if let position = pending.position {
                     writer.append(ValueTag.positionedReference)
-                    writer.append(position)
+                    writer.appendLittleEndian(position)
                     writer.append(key)
                 } else {
                     writer.appendValue(tag: ValueTag.reference, key)

@@ -46,10 +46,10 @@ package struct BodyBuilder: ~Copyable {
     /// Appends the body.
     package func finish(into writer: inout ByteWriter) {
         writer.reserve(count)
-        writer.append(UInt16(ids.count))
+        writer.appendLittleEndian(UInt16(ids.count))
         for index in ids.indices {
-            writer.append(ids[index])
-            if isWide { writer.append(ends[index]) } else { writer.append(UInt16(ends[index])) }
+            writer.appendLittleEndian(ids[index])
+            if isWide { writer.appendLittleEndian(ends[index]) } else { writer.appendLittleEndian(UInt16(ends[index])) }
         }
         writer.append(values.bytes)
     }

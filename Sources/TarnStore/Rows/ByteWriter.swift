@@ -68,7 +68,7 @@ package struct ByteWriter: ~Copyable {
     }
 
     /// Little-endian, as everything in a row is.
-    package mutating func append<T: FixedWidthInteger>(_ value: T) {
+    package mutating func appendLittleEndian<T: FixedWidthInteger>(_ value: T) {
         reserve(MemoryLayout<T>.size)
         base.storeBytes(of: value.littleEndian, toByteOffset: count, as: T.self)
         count += MemoryLayout<T>.size

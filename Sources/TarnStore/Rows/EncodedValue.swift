@@ -126,11 +126,11 @@ extension ByteWriter {
         if let x = Int8(exactly: value) {
             append(UInt8(bitPattern: x))
         } else if let x = Int16(exactly: value) {
-            append(x)
+            appendLittleEndian(x)
         } else if let x = Int32(exactly: value) {
-            append(x)
+            appendLittleEndian(x)
         } else {
-            append(value)
+            appendLittleEndian(value)
         }
     }
 
@@ -138,17 +138,17 @@ extension ByteWriter {
     package mutating func appendValue(_ value: UInt64) {
         if let signed = Int64(exactly: value) { return appendValue(signed) }
         append(ValueTag.uint)
-        append(value)
+        appendLittleEndian(value)
     }
 
     package mutating func appendValue(_ value: Double) {
         append(ValueTag.double)
-        append(value.bitPattern)
+        appendLittleEndian(value.bitPattern)
     }
 
     package mutating func appendValue(_ value: Timestamp) {
         append(ValueTag.date)
-        append(value.microseconds)
+        appendLittleEndian(value.microseconds)
     }
 
     package mutating func appendValue(tag: UInt8, _ payload: Bytes) {
@@ -172,7 +172,7 @@ extension ByteWriter {
             append(ValueTag.array)
             for value in values {
                 let start = count
-                append(UInt32(0))
+                appendLittleEndian(UInt32(0))
                 appendValue(value)
                 store(UInt32(count - start - 4), at: start)
             }

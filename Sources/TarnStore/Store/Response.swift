@@ -120,7 +120,7 @@ public struct ResponseEntry: Sendable, Hashable {
         row.field(ID.scan, scan)
         var bytes = ByteWriter(capacity: 4096)
         for record in listed {
-            bytes.append(record.entity)
+            bytes.appendLittleEndian(record.entity)
             bytes.append(UInt8(record.storageKey.count))
             bytes.append(record.storageKey)
         }

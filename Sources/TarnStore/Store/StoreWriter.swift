@@ -170,7 +170,7 @@ public struct StoreWriter: ~Copyable {
         scratch.appendBigEndian(sequence)
         scratch.appendBigEndian(changeCount)
         scratch.append(operation.rawValue)
-        scratch.append(entity.id)
+        scratch.appendLittleEndian(entity.id)
         scratch.append(key)
         try access.raw.put(
             access.state.changes, scratch.bytes(0..<12), scratch.bytes(12..<scratch.count), append: true)

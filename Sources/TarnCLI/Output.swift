@@ -51,7 +51,11 @@ enum Output {
         note("tarn: \(text)")
     }
 
-    static func note(_ text: String) { _ = write(Array((text + "\n").utf8), to: STDERR_FILENO) }
+    static func note(_ text: String) {
+        // In the order of what was said, where both go to one place.
+        flush()
+        _ = write(Array((text + "\n").utf8), to: STDERR_FILENO)
+    }
 
     /// Writes to standard error as it is, for progress on one line.
     static func progress(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }

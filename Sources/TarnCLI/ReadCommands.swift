@@ -111,8 +111,8 @@ struct GetCommand: ParsableCommand {
             }
             guard format.format == .table else { return Output.line(try printer.json(record, reader)) }
             var table = Table(["\(entity.name)", record.isPartial ? "\(key) (partial)" : "\(key)"])
-            for field in record.fields { table.add([field.name, field.value.plainText]) }
-            for name in include where entity.field(name) == nil {
+            for field in record.fields where !include.contains(field.name) { table.add([field.name, field.value.plainText]) }
+            for name in include {
                 var labels: [String] = []
                 try reader.forEachRelated(entity.name, key, name) { target in
                     labels.append(RecordPrinter.label(target))
@@ -183,7 +183,7 @@ struct RelatedCommand: ParsableCommand {
             }
             if format.format == .table {
                 for line in table.lines(width: Output.width) { Output.line(line) }
-                Output.note("\(count) \(destination.name) records as \(relationship) of \(entity.name) \(key)")
+                Output.note("\(count) as \(relationship) of \(entity.name) \(key)")
             }
         }
     }

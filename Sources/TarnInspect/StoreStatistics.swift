@@ -56,7 +56,11 @@ public struct StoreStatistics: Sendable {
             try reader.forEachCheckpoint { checkpoints.append(($0, $1)) }
             return (try reader.incarnation, try reader.sequence, try reader.responseCount)
         }
-        self.tables = tables
+        // `i/2` before `i/10`.
+        self.tables = tables.sorted { a, b in
+            a.name.count != b.name.count && a.name.prefix(2) == b.name.prefix(2) && a.name.dropFirst().first == "/"
+                ? a.name.count < b.name.count : a.name < b.name
+        }
         self.entities = entities
         self.checkpoints = checkpoints
     }

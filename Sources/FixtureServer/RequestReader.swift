@@ -63,6 +63,10 @@ struct RequestReader {
             let more = socket.receive(atMost: 16 * 1024)
             if more.isEmpty { return nil }
             buffer += more
+            // The greeting of TLS, say, whose sender would wait for ever.
+            guard let first = buffer.first, (0x21...0x7E).contains(first) else {
+                throw BadRequest(status: 400, message: "not an HTTP/1.1 request")
+            }
         }
     }
 

@@ -189,11 +189,16 @@ private final class CurlLoop {
             startNext(transfer.submission.url.origin)
         }
         for (origin, submissions) in waiting {
-            let cancelled = submissions.filter(\.ticket.isCancelled)
-            guard !cancelled.isEmpty else { continue }
-            for submission in cancelled { submission.completion(.failure(.cancelled)) }
-            let rest = submissions.filter { !$0.ticket.isCancelled }
-            waiting[origin] = rest.isEmpty ? nil : rest[...]
+            // Asked once each: a ticket may be cancelled between two looks, and its submission would be lost.
+            var rest: ArraySlice<CurlSubmission> = []
+            for submission in submissions {
+                if submission.ticket.isCancelled {
+                    submission.completion(.failure(.cancelled))
+                } else {
+                    rest.append(submission)
+                }
+            }
+            waiting[origin] = rest.isEmpty ? nil : rest
         }
     }
 

@@ -13,6 +13,8 @@ final class CurlTransfer {
     private var fields: [HTTPHeaders.Field] = []
     /// Fields of an interim response, and trailers, are not those of the response.
     private var isInHead = false
+    /// libcurl takes a head that breaks off for a whole one.
+    private var isHeadComplete = false
     private var body: [UInt8] = []
     private var isTooLarge = false
 
@@ -110,8 +112,10 @@ final class CurlTransfer {
         if line.starts(with: "HTTP/".utf8) {
             fields = []
             isInHead = true
+            isHeadComplete = false
         } else if text.isEmpty {
             isInHead = false
+            isHeadComplete = true
         } else if isInHead {
             if text.first == 0x20 || text.first == 0x09, !fields.isEmpty {
                 // A folded line (RFC 9112 §5.2: replaced by a space).
@@ -145,6 +149,12 @@ final class CurlTransfer {
 
     func result(_ code: CURLcode) -> Result<CurlAnswer, CurlFailure> {
         guard code == CURLE_OK else { return .failure(failure(code)) }
+        guard isHeadComplete else {
+            return .failure(
+                CurlFailure(
+                    kind: .cutShort,
+                    detail: "\(submission.url.host):\(submission.url.port) closed the connection within its header fields"))
+        }
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
         let response = HTTPResponse(status: status, headers: HTTPHeaders(fields), body: body)
@@ -170,7 +180,7 @@ final class CurlTransfer {
             tarn_curl_get_long(easy, CURLINFO_OS_ERRNO, &number)
             let reason = number != 0 ? String(cString: strerror(Int32(truncatingIfNeeded: number))) : said
             return CurlFailure(kind: .connect, detail: "could not connect to \(place): \(reason)")
-        case CURLE_OPERATION_TIMEDOUT: return timeout(place)
+        case CURLE_OPERATION_TIMEDOUT: return timeout(place, said)
         case CURLE_GOT_NOTHING:
             return CurlFailure(kind: .cutShort, detail: "\(place) closed the connection without an answer")
         case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
@@ -186,16 +196,21 @@ final class CurlTransfer {
     }
 
     /// Which of the limits ended the transfer.
-    private func timeout(_ place: String) -> CurlFailure {
+    private func timeout(_ place: String, _ said: String) -> CurlFailure {
         let options = submission.options
-        let total = time(CURLINFO_TOTAL_TIME_T)
-        if time(CURLINFO_PRETRANSFER_TIME_T) == .zero, total < submission.timeout {
-            let isResolved = time(CURLINFO_NAMELOOKUP_TIME_T) > .zero
-            return CurlFailure(
-                kind: isResolved ? .connect : .resolve,
-                detail: "could not connect to \(place) within \(options.connectTimeout)")
+        if time(CURLINFO_PRETRANSFER_TIME_T) == .zero {
+            let limit = min(options.connectTimeout, submission.timeout)
+            if time(CURLINFO_NAMELOOKUP_TIME_T) == .zero {
+                return CurlFailure(
+                    kind: .resolve, detail: "could not resolve the host \(submission.url.host) within \(limit)")
+            }
+            if time(CURLINFO_CONNECT_TIME_T) == .zero {
+                return CurlFailure(kind: .connect, detail: "could not connect to \(place) within \(limit)")
+            }
+            return CurlFailure(kind: .tls, detail: "no secure connection to \(place) within \(limit)")
         }
-        if total < submission.timeout {
+        // libcurl has one code for both; its words differ (lib/speedcheck.c, lib/multi.c).
+        if said.hasPrefix("Operation too slow") {
             return CurlFailure(kind: .timeout, detail: "\(place) sent nothing for \(options.idleTimeout)")
         }
         return CurlFailure(kind: .timeout, detail: "no complete answer from \(place) within \(options.totalTimeout)")

@@ -15,7 +15,11 @@ final class RawServer: Sendable {
     var requests: [String] { received.withLock { $0 } }
 
     /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses.
-    init(_ answers: [String]) throws {
+    convenience init(_ answers: String...) throws {
+        try self.init(answers.map { Array($0.utf8) })
+    }
+
+    init(_ answers: [[UInt8]]) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -31,12 +35,11 @@ final class RawServer: Sendable {
         self.descriptor = descriptor
         port = Int(UInt16(bigEndian: address.sin_port))
         Thread.detachNewThread { [self] in
-            for answer in answers {
+            for bytes in answers {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { break }
                 let head = RawServer.readHead(connection)
                 received.withLock { $0.append(head) }
-                let bytes = Array(answer.utf8)
                 _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
                 close(connection)
             }

@@ -1,0 +1,119 @@
+// Redirects: what is followed, and that credentials never cross to another server.
+
+import Foundation
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Curl transport and redirects", .timeLimit(.minutes(5)))
+struct CurlRedirectTests {
+    private func redirect(_ status: Int, _ location: String) -> String {
+        "HTTP/1.1 \(status) Moved\r\nLocation: \(location)\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\n{}"
+    }
+
+    private let ok = "HTTP/1.1 200 OK\r\nX-End: 1\r\nContent-Length: 2\r\n\r\n[]"
+
+    @Test("a redirect is followed; the fields are those of the last response only, and its URL is known", arguments: [
+        301, 302, 303, 307, 308,
+    ])
+    func followed(_ status: Int) async throws {
+        let server = try LocalServer([
+            "GET /old/a?x=1\nHTTP/1.1 \(status) Moved\nLocation: ../new/b?y=2\nX-Hop: 1\n\n{}",
+            "GET /new/b?y=2\nHTTP/1.1 200 OK\nX-End: 1\n\n[]",
+        ])
+        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/old/a?x=1"))
+        #expect(response.status == 200)
+        #expect(response.headers.fields == [.init("X-End", "1"), .init("Content-Length", "2")])
+        #expect(response.redirectedTo == server.base + "/new/b?y=2")
+    }
+
+    static let secrets: [HTTPHeaders.Field] = [
+        .init("Authorization", "Bearer hush"), .init("Cookie", "session=hush"), .init("PRIVATE-TOKEN", "hush"),
+        .init("X-Api-Key", "hush"), .init("Proxy-Authorization", "hush"),
+    ]
+
+    @Test("credentials stay with their server: another port, another name or another scheme gets none of them", arguments: [
+        "127.0.0.1", "localhost",
+    ])
+    func credentialsStayHome(_ host: String) async throws {
+        let other = try RawServer(ok)
+        let home = try RawServer(redirect(302, "http://\(host):\(other.port)/there"))
+        let request = HTTPRequest(
+            url: home.base + "/here",
+            headers: HTTPHeaders(Self.secrets + [.init("Accept", "application/json"), .init("If-None-Match", "\"e\"")]))
+        let response = try await CurlTransport().send(request)
+        #expect(response.status == 200)
+        #expect(home.requests[0].contains("Authorization: Bearer hush"))
+        #expect(home.requests[0].contains("PRIVATE-TOKEN: hush"))
+        let arrived = try #require(other.requests.first)
+        #expect(arrived.hasPrefix("GET /there HTTP/1.1\r\n"))
+        #expect(!arrived.contains("hush"))
+        #expect(arrived.contains("Accept: application/json\r\n"))
+        #expect(arrived.contains("If-None-Match: \"e\"\r\n"))
+    }
+
+    @Test("credentials go along on the same server, and do not come back after a detour over another")
+    func sameServerAndDetour() async throws {
+        let other = try RawServer(ok)
+        let first = try RawServer(redirect(307, "/second"), redirect(307, "http://127.0.0.1:\(other.port)/"))
+        let request = HTTPRequest(url: first.base + "/first", headers: HTTPHeaders(Self.secrets))
+        _ = try await CurlTransport().send(request)
+        #expect(first.requests.count == 2)
+        #expect(first.requests.allSatisfy { $0.contains("Authorization: Bearer hush") })
+        #expect(other.requests.allSatisfy { !$0.contains("hush") })
+
+        let start = try HTTPURL("http://a/1")
+        let away = Redirect.request(after: request, status: 302, from: start, to: try HTTPURL("https://a/2"))
+        let back = Redirect.request(after: away, status: 302, from: try HTTPURL("https://a/2"), to: start)
+        #expect(back.url == "http://a/1")
+        #expect(back.headers.fields.isEmpty)
+    }
+
+    @Test("a circle of redirects ends with an error at the limit")
+    func circle() async throws {
+        let server = try LocalServer(["GET /a\nHTTP/1.1 302 Found\nLocation: /a\n\n"])
+        var options = CurlTransport.Options()
+        options.maximumRedirects = 3
+        let error = await expectFailure(.protocol) {
+            try await CurlTransport(options).send(HTTPRequest(url: server.base + "/a"))
+        }
+        #expect(error?.detail == "more than 3 redirects, the last one to /a")
+        #expect(server.requests.count == 4)
+    }
+
+    @Test("a redirect away from http and https is an error that names it", arguments: [
+        "file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/", "http://", "http://u:p@127.0.0.1/", "/a b",
+    ])
+    func otherSchemes(_ location: String) async throws {
+        let server = try LocalServer(["GET /a\nHTTP/1.1 302 Found\nLocation: \(location)\n\n"])
+        let error = await expectFailure(.protocol) { try await CurlTransport().send(HTTPRequest(url: server.base + "/a")) }
+        #expect(error?.detail.hasPrefix("a redirect that cannot be followed: ") ?? false)
+    }
+
+    @Test("a redirect without a location, and a status that is none, are responses", arguments: [300, 301, 304, 305])
+    func notRedirects(_ status: Int) async throws {
+        let location = status == 301 ? "X: 1" : "Location: /b"
+        let server = try LocalServer(["GET /a\nHTTP/1.1 \(status) Odd\n\(location)\n\n"])
+        #expect(try await CurlTransport().send(HTTPRequest(url: server.base + "/a")).status == status)
+    }
+
+    @Test("the method after a redirect is that of RFC 9110 §15.4", arguments: [
+        ("POST", 301, "GET"), ("POST", 302, "GET"), ("POST", 303, "GET"), ("POST", 307, "POST"), ("POST", 308, "POST"),
+        ("DELETE", 302, "DELETE"), ("DELETE", 303, "GET"), ("HEAD", 303, "HEAD"), ("HEAD", 301, "HEAD"),
+    ])
+    func method(_ method: String, _ status: Int, _ expected: String) throws {
+        let url = try HTTPURL("http://a/")
+        let next = Redirect.request(after: HTTPRequest(method: method, url: "http://a/"), status: status, from: url, to: url)
+        #expect(next.method == expected)
+    }
+
+    @Test("the total time covers all redirects together")
+    func totalTime() async throws {
+        let server = try LocalServer(["GET /a\nHTTP/1.1 302 Found\nLocation: /a\n\n"], "--latency", "300")
+        var options = CurlTransport.Options()
+        options.totalTimeout = .seconds(1)
+        options.maximumRedirects = 1000
+        await expectFailure(.timeout) { try await CurlTransport(options).send(HTTPRequest(url: server.base + "/a")) }
+        #expect(server.requests.count <= 5)
+    }
+}

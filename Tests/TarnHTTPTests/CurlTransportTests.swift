@@ -1,0 +1,204 @@
+// The libcurl transport against the real local server: what goes out, what comes back, how connections are used.
+
+import Foundation
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Curl transport", .timeLimit(.minutes(5)))
+struct CurlTransportTests {
+    static let page = """
+        GET /issues?page=1
+        HTTP/1.1 200 OK
+        X-B: 2
+        ETag: W/"abc"
+        X-A: 1
+        x-b: 3
+        Link: <https://api.forge.example/issues?page=2>; rel="next"
+
+        [{"id":1}]
+        """
+
+    @Test("a response comes back whole: status, body, header fields in order and as received")
+    func wholeResponse() async throws {
+        let server = try LocalServer([Self.page])
+        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/issues?page=1"))
+        #expect(response.status == 200)
+        #expect(String(decoding: response.body, as: UTF8.self) == #"[{"id":1}]"#)
+        #expect(
+            response.headers.fields == [
+                .init("X-B", "2"), .init("ETag", #"W/"abc""#), .init("X-A", "1"), .init("x-b", "3"),
+                .init("Link", #"<https://api.forge.example/issues?page=2>; rel="next""#), .init("Content-Length", "10"),
+            ])
+        #expect(response.redirectedTo == nil)
+    }
+
+    @Test("404 and 500 are responses, with their bodies")
+    func errorStatuses() async throws {
+        let server = try LocalServer([Self.page], "--fault", "page=1:status:500")
+        let transport = CurlTransport()
+        let missing = try await transport.send(HTTPRequest(url: server.base + "/nothing"))
+        #expect(missing.status == 404)
+        #expect(String(decoding: missing.body, as: UTF8.self).contains("no recording of GET /nothing"))
+        #expect(try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")).status == 500)
+    }
+
+    @Test("a conditional request is answered 304, without a body")
+    func conditionalRequest() async throws {
+        let server = try LocalServer([Self.page])
+        let transport = CurlTransport()
+        var request = HTTPRequest(url: server.base + "/issues?page=1")
+        Validators(try await transport.send(request).headers).apply(to: &request)
+        let second = try await transport.send(request)
+        #expect(second.status == 304)
+        #expect(second.body.isEmpty)
+        #expect(second.headers["ETag"] == #"W/"abc""#)
+        #expect(
+            server.requests == ["GET /issues?page=1 200 connection=1", "GET /issues?page=1 304 conditional connection=1"])
+    }
+
+    @Test("HEAD has header fields and no body, even with a length beyond the limit")
+    func head() async throws {
+        let server = try LocalServer([Self.page])
+        var options = CurlTransport.Options()
+        options.maximumBodySize = 5
+        let response = try await CurlTransport(options).send(
+            HTTPRequest(method: "HEAD", url: server.base + "/issues?page=1"))
+        #expect(response.status == 200)
+        #expect(response.headers["Content-Length"] == "10")
+        #expect(response.body.isEmpty)
+    }
+
+    @Test("method, target and header fields arrive as they were given")
+    func requestAsGiven() async throws {
+        let server = try RawServer("HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+        var request = HTTPRequest(method: "DELETE", url: server.base + "/a/../b/%7e?x[y]=z&q='#part")
+        request.headers = HTTPHeaders([
+            .init("Accept", "application/json"), .init("X-Empty", ""), .init("X-Twice", "1"), .init("X-Twice", "ü; \"2\""),
+        ])
+        #expect(try await CurlTransport().send(request).status == 204)
+        let head = try #require(server.requests.first)
+        let lines = head.components(separatedBy: "\r\n")
+        #expect(lines[0] == "DELETE /a/../b/%7e?x[y]=z&q=' HTTP/1.1")
+        #expect(lines.contains("Host: 127.0.0.1:\(server.port)"))
+        #expect(lines.contains("User-Agent: tarn/0.1"))
+        #expect(
+            lines.filter { $0.hasPrefix("X-") || $0.hasPrefix("Accept:") }
+                == ["Accept: application/json", "X-Empty:", "X-Twice: 1", "X-Twice: ü; \"2\""])
+
+        request.headers = HTTPHeaders([.init("User-Agent", "mine/1")])
+        _ = try await CurlTransport().send(request)
+        let second = try #require(server.requests.last)
+        #expect(second.contains("User-Agent: mine/1\r\n"))
+        #expect(!second.contains("tarn/0.1"))
+    }
+
+    @Test("a request that would be read as two is refused before it is sent")
+    func smuggling() async throws {
+        let transport = CurlTransport()
+        let fields: [HTTPHeaders.Field] = [
+            .init("X", "1\r\nY: 2"), .init("X\r\nY", "1"), .init("X Y", "1"), .init("", "1"), .init("X", "\u{0}"),
+        ]
+        for field in fields {
+            await expectFailure(.protocol) {
+                try await transport.send(HTTPRequest(url: "http://127.0.0.1:9/", headers: HTTPHeaders([field])))
+            }
+        }
+        await expectFailure(.protocol) { try await transport.send(HTTPRequest(method: "GET /", url: "http://127.0.0.1:9/")) }
+        await expectFailure(.url) { try await transport.send(HTTPRequest(url: "http://127.0.0.1:9/ HTTP/1.1\r\nX: y")) }
+    }
+
+    @Test("interim responses and trailers lend no header fields, and folded and Latin-1 fields are read")
+    func oddHeads() async throws {
+        let server = try RawServer([
+            Array("HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\nHTTP/1.1 200 OK\r\nX-Name: caf".utf8) + [0xE9]
+                + Array("\r\nX-Fold: a\r\n  b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX-Late: 1\r\n\r\n".utf8)
+        ])
+        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+        #expect(String(decoding: response.body, as: UTF8.self) == "{}")
+        #expect(
+            response.headers.fields == [
+                .init("X-Name", "café"), .init("X-Fold", "a b"), .init("Transfer-Encoding", "chunked"),
+            ])
+    }
+
+    @Test("a compressed body is decoded")
+    func compressed() async throws {
+        // gzip of [1,2,3]
+        let body: [UInt8] = [31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 139, 54, 212, 49, 210, 49, 142, 5, 0, 233, 179, 109, 253, 7, 0, 0, 0]
+        let server = try RawServer([
+            Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
+        ])
+        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+        #expect(String(decoding: response.body, as: UTF8.self) == "[1,2,3]")
+        #expect(server.requests[0].contains("Accept-Encoding: "))
+        #expect(server.requests[0].contains("gzip"))
+    }
+
+    @Test("requests one after the other use one connection")
+    func connectionReuse() async throws {
+        let server = try LocalServer([Self.page])
+        let transport = CurlTransport()
+        for _ in 1...20 { _ = try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")) }
+        #expect(server.requests.count == 20)
+        #expect(Set(server.requests.compactMap { $0.split(separator: "=").last }) == ["1"])
+    }
+
+    @Test("50 requests at once are all answered right, over no more connections than allowed")
+    func manyAtOnce() async throws {
+        let recordings = (1...50).map { "GET /item/\($0)\nHTTP/1.1 200 OK\n\nbody \($0) " + String(repeating: "x", count: $0 * 997) }
+        let server = try LocalServer(recordings, "--latency", "5")
+        var options = CurlTransport.Options()
+        options.concurrencyPerHost = 3
+        let transport = CurlTransport(options)
+        let bodies = try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
+            for number in 1...50 {
+                group.addTask {
+                    (number, try await transport.send(HTTPRequest(url: server.base + "/item/\(number)")).body)
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(bodies.count == 50)
+        for (number, body) in bodies {
+            #expect(body == Array("body \(number) ".utf8) + Array(repeating: UInt8(ascii: "x"), count: number * 997))
+        }
+        #expect(server.requests.count == 50)
+        #expect(Set(server.requests.compactMap { $0.split(separator: "=").last }).isSubset(of: ["1", "2", "3"]))
+    }
+
+    @Test("a transport that is released while its requests are under way still answers them")
+    func releasedEarly() async throws {
+        let server = try LocalServer([Self.page], "--latency", "50")
+        let bodies = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 1...6 {
+                group.addTask { try await CurlTransport().send(HTTPRequest(url: server.base + "/issues?page=1")).status }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(bodies == [200, 200, 200, 200, 200, 200])
+    }
+
+    @Test("transports that are gone leave no threads")
+    func noThreadsLeft() async {
+        await #expect(processExitsWith: .success) {
+            func threads() -> Int {
+                let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+                return tasks.count { task in
+                    let name = FileManager.default.contents(atPath: "/proc/self/task/\(task)/comm") ?? Data()
+                    return String(decoding: name, as: UTF8.self) == "tarn-curl\n"
+                }
+            }
+            let server = try LocalServer([CurlTransportTests.page])
+            for _ in 1...3 {
+                let transport = CurlTransport()
+                let response = try await transport.send(HTTPRequest(url: server.base + "/issues?page=1"))
+                precondition(response.status == 200)
+                precondition(threads() >= 1, "the thread is not found by its name: the test proves nothing")
+            }
+            let end = ContinuousClock.now + .seconds(60)
+            while threads() > 0, .now < end { try await Task.sleep(for: .milliseconds(5)) }
+            precondition(threads() == 0)
+        }
+    }
+}

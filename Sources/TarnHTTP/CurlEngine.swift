@@ -73,9 +73,10 @@ final class CurlEngine: Sendable {
             return !state.hasThread
         }
         if needsThread {
-            let thread = Thread { self.run() }
-            thread.name = "tarn-curl"
-            thread.start()
+            Thread.detachNewThread {
+                Thread.current.name = "tarn-curl"
+                self.run()
+            }
         }
     }
 

@@ -32,7 +32,7 @@ struct CurlRedirectTests {
         .init("X-Api-Key", "hush"), .init("Proxy-Authorization", "hush"),
     ]
 
-    @Test("credentials stay with their server: another port, another name or another scheme gets none of them", arguments: [
+    @Test("credentials stay with their server: another port or another name gets none of them", arguments: [
         "127.0.0.1", "localhost",
     ])
     func credentialsStayHome(_ host: String) async throws {

@@ -194,7 +194,9 @@ struct CurlTransportTests {
                 let transport = CurlTransport()
                 let response = try await transport.send(HTTPRequest(url: server.base + "/issues?page=1"))
                 precondition(response.status == 200)
-                precondition(threads() >= 1, "the thread is not found by its name: the test proves nothing")
+                withExtendedLifetime(transport) {
+                    precondition(threads() >= 1, "the thread is not found by its name: the test proves nothing")
+                }
             }
             let end = ContinuousClock.now + .seconds(60)
             while threads() > 0, .now < end { try await Task.sleep(for: .milliseconds(5)) }

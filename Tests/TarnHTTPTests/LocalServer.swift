@@ -113,7 +113,7 @@ final class LocalServer: Sendable {
         }
     }
 
-    static func spawn(_ arguments: [String]) throws -> Child {
+    static func spawn(_ arguments: [String], executable: String = LocalServer.executable) throws -> Child {
         func makePipe() throws -> (read: Int32, write: Int32) {
             var ends: [Int32] = [0, 0]
             guard pipe(&ends) == 0 else { throw Failure(description: "no pipe") }

@@ -1,0 +1,84 @@
+// TLS is verified: a certificate that nobody vouches for is refused, one that was named is accepted.
+
+import Foundation
+import Glibc
+import Testing
+
+@testable import TarnHTTP
+
+@Suite(
+    "Curl transport and TLS", .timeLimit(.minutes(5)),
+    .enabled(if: FileManager.default.isExecutableFile(atPath: TLSServer.openssl), "needs the openssl command"))
+struct CurlTLSTests {
+    @Test("a self-signed certificate is refused, and accepted when it is named as an authority")
+    func verification() async throws {
+        let server = try TLSServer(name: "localhost")
+        let request = HTTPRequest(url: "https://localhost:\(server.port)/")
+        let error = await expectFailure(.tls) { try await CurlTransport().send(request) }
+        #expect(error?.detail.contains("certificate") ?? false, "\(error?.detail ?? "")")
+
+        var options = CurlTransport.Options()
+        options.certificateAuthorities = server.certificate
+        #expect(try await CurlTransport(options).send(request).status == 200)
+    }
+
+    @Test("a trusted certificate of another name is refused")
+    func otherName() async throws {
+        let server = try TLSServer(name: "forge.example")
+        var options = CurlTransport.Options()
+        options.certificateAuthorities = server.certificate
+        let transport = CurlTransport(options)
+        await expectFailure(.tls) { try await transport.send(HTTPRequest(url: "https://localhost:\(server.port)/")) }
+    }
+}
+
+/// `openssl s_server` with a certificate made for the moment.
+final class TLSServer: Sendable {
+    static let openssl = "/usr/bin/openssl"
+
+    let port: Int
+    let certificate: String
+    private let folder: String
+    private let child: LocalServer.Child
+
+    init(name: String) throws {
+        let folder = try LocalServer.makeFolder()
+        let certificate = folder + "/certificate.pem"
+        let key = folder + "/key.pem"
+        let made = try LocalServer.spawn(
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=\(name)", "-addext", "subjectAltName=DNS:\(name)", "-keyout", key, "-out", certificate,
+            ], executable: TLSServer.openssl
+        ).end()
+        guard made.status == 0 else { throw LocalServer.Failure(description: made.text) }
+        let child = try LocalServer.spawn(
+            ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"],
+            executable: TLSServer.openssl)
+        // Printed when it listens: ACCEPT 127.0.0.1:PORT
+        var port: Int?
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while port == nil, read(child.output, &byte, 1) == 1 {
+            line.append(byte)
+            guard byte == UInt8(ascii: "\n") else { continue }
+            let text = String(decoding: line.dropLast(), as: UTF8.self)
+            if text.hasPrefix("ACCEPT") { port = text.split(separator: ":").last.flatMap { Int($0) } }
+            line = []
+        }
+        guard let port else {
+            kill(child.processID, SIGKILL)
+            throw LocalServer.Failure(description: "openssl s_server does not listen: \(child.end().text)")
+        }
+        self.folder = folder
+        self.certificate = certificate
+        self.child = child
+        self.port = port
+    }
+
+    deinit {
+        kill(child.processID, SIGKILL)
+        _ = child.end()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+}

@@ -43,6 +43,7 @@ struct LinkHeaderTests {
         Row(#"</2>; rel="next""#, #"</3>; rel="next""#, target: "/2"),
         Row(#", , </2>; rel="next", "#, target: "/2"),
         Row(#"broken; rel="next", </2>; rel="next""#, target: "/2"),
+        Row(#"broken "x, </8>; rel=next; y", </2>; rel="next""#, target: "/2"),
         Row(#"https://a.example/2; rel="next""#, target: nil),
         Row(#"</2; rel="next""#, target: nil),
         Row(#"</2>; rel="next"#, target: "/2"),

@@ -20,8 +20,8 @@ func write(port: UInt16, to path: String) {
     guard rename(temporary, path) == 0 else { fail("cannot write the port file \(path)", status: 1) }
 }
 
-/// Ends the process with status 0 on SIGTERM and SIGINT, and at the end of standard input if that was asked for.
-func arrangeEnd(withStandardInput: Bool) {
+/// Ends the process with status 0 on SIGTERM and SIGINT.
+func endOnSignals() {
     // Blocked before any thread starts, so that only sigwait sees them.
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -38,7 +38,10 @@ func arrangeEnd(withStandardInput: Bool) {
         // Not exit: other threads are in the middle of their work.
         _exit(0)
     }
-    guard withStandardInput else { return }
+}
+
+/// Ends the process with status 0 at the end of standard input.
+func endWithStandardInput() {
     Thread.detachNewThread {
         var byte: UInt8 = 0
         while true {
@@ -59,9 +62,11 @@ do {
     let log = try RequestLog(path: arguments.logFile)
     let faults = FaultPlan(arguments.faults)
     let listener = try Listener(port: arguments.port)
-    arrangeEnd(withStandardInput: arguments.endsWithStandardInput)
+    endOnSignals()
     if let portFile = arguments.portFile { write(port: listener.port, to: portFile) }
     FileHandle.standardOutput.write(Data("listening on http://127.0.0.1:\(listener.port)\n".utf8))
+    // Only now: whoever closes it at once still learns that the server was ready.
+    if arguments.endsWithStandardInput { endWithStandardInput() }
     var count = 0
     while true {
         let socket = try listener.accept()

@@ -111,7 +111,9 @@ struct GetCommand: ParsableCommand {
             }
             guard format.format == .table else { return Output.line(try printer.json(record, reader)) }
             var table = Table(["\(entity.name)", record.isPartial ? "\(key) (partial)" : "\(key)"])
-            for field in record.fields where !include.contains(field.name) { table.add([field.name, field.value.plainText]) }
+            for field in record.fields where !include.contains(field.name) {
+                table.add([field.name, field.value == .null ? "null" : field.value.plainText])
+            }
             for name in include {
                 var labels: [String] = []
                 try reader.forEachRelated(entity.name, key, name) { target in

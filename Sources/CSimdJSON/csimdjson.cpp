@@ -22,7 +22,7 @@ void tarn_json_parser_free(tarn_json_parser *parser) { delete parser; }
 size_t tarn_json_padding(void) { return simdjson::SIMDJSON_PADDING; }
 
 tarn_json_document tarn_json_parse(tarn_json_parser *p, const uint8_t *bytes, size_t count) {
-  tarn_json_document result = {nullptr, nullptr, 0, 0, -1};
+  tarn_json_document result = {nullptr, nullptr, 0, nullptr, 0, 0, -1};
   simdjson::error_code error = simdjson::SUCCESS;
   if (p->parser.capacity() < count || p->parser.max_depth() != p->maximum_depth) {
     size_t capacity = count < 65536 ? 65536 : count;
@@ -44,6 +44,8 @@ tarn_json_document tarn_json_parse(tarn_json_parser *p, const uint8_t *bytes, si
   result.strings = p->parser.doc.string_buf.get();
   // The root word's payload is the index one past the closing root word.
   result.tape_count = (size_t)(result.tape[0] & 0x00FFFFFFFFFFFFFFull);
+  result.structurals = p->parser.implementation->structural_indexes.get();
+  result.structural_count = p->parser.implementation->n_structural_indexes;
   return result;
 }
 

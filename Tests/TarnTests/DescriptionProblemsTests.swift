@@ -221,12 +221,6 @@ struct DescriptionProblemsTests {
             .init(
                 "paginate: header_link", "paginate: { max_id: { param: a } }",
                 "39:17: endpoints.issues.paginate: \"max_id\" is not supported by this version"),
-            .init(
-                "login: string", "login: decimal",
-                "13:14: entities.User.attributes.login.type: the type \"decimal\" is not supported by this version"),
-            .init(
-                "login: string", "login: bytes?",
-                "13:14: entities.User.attributes.login.type: the type \"bytes\" is not supported by this version"),
         ] as [BrokenDescription])
     func notSupportedYet(row: BrokenDescription) { row.check() }
 

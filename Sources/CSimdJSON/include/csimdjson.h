@@ -15,6 +15,8 @@ typedef struct {
   const uint64_t *tape;     // valid until the next parse
   const uint8_t *strings;   // likewise: a 32-bit length, the bytes, a NUL
   size_t tape_count;        // words on the tape
+  const uint32_t *structurals;  // byte offsets of { } [ ] : , and of the first byte of every string and scalar, in order
+  size_t structural_count;
   int32_t error;            // 0 is success
   int64_t error_offset;     // byte offset at which the error was found, -1 if not known
 } tarn_json_document;

@@ -145,7 +145,8 @@ extension DescriptionReader {
     }
 
     private static let scalarTypes: [(word: String, type: AttributeType)] = [
-        ("bool", .bool), ("int", .int), ("uint", .uint), ("double", .double), ("string", .string), ("date", .date),
+        ("bool", .bool), ("int", .int), ("uint", .uint), ("double", .double), ("decimal", .decimal),
+        ("string", .string), ("bytes", .bytes), ("date", .date),
         ("uuid", .uuid), ("url", .url), ("json", .json),
     ]
 
@@ -201,11 +202,7 @@ extension DescriptionReader {
     }
 
     private mutating func reportUnknownType(_ word: String, _ field: String, _ mark: Mark) {
-        if ["decimal", "bytes"].contains(word) {
-            report(
-                field, mark,
-                "the type \"\(word)\" is not supported by this version: use string, which keeps the text as it came")
-        } else if let meant = DescriptionReader.otherWords[word.lowercased()] {
+        if let meant = DescriptionReader.otherWords[word.lowercased()] {
             report(field, mark, "unknown type \"\(word)\": did you mean \"\(meant)\"?")
         } else {
             let known = DescriptionReader.scalarTypes.map(\.word) + ["enum"]

@@ -4,6 +4,8 @@
 //   bool        true, false, 0, 1, "true", "false"
 //   int, uint   a whole number in range, also as 1.0 or as text of decimal digits
 //   double      a number, or its text
+//   decimal     a number exactly as it is written, or its text
+//   bytes       base64 text (RFC 4648 §4 or §5, padding optional)
 //   string      text; a number becomes its text
 //   date        RFC 3339 text; with a declared epoch a number (or its text) of that unit
 //   uuid, url   text of that form
@@ -35,6 +37,12 @@ extension Tape {
         case .double:
             guard let value = number(index) else { return false }
             writer.appendValue(value)
+        case .decimal:
+            guard let value = decimal(index) else { return false }
+            writer.appendValue(value)
+        case .bytes:
+            guard kind(index) == .string, let value = Tape.base64(string(index)) else { return false }
+            value.withUnsafeBytes { writer.appendValue(tag: ValueTag.bytes, $0) }
         case .string:
             switch kind(index) {
             case .string: writer.appendValue(tag: ValueTag.string, string(index))
@@ -165,6 +173,23 @@ extension Tape {
             return digits ? Double(String(decoding: text, as: UTF8.self)) : nil
         default: return nil
         }
+    }
+
+    private func decimal(_ index: Int) -> ExactDecimal? {
+        switch kind(index) {
+        case .int: return ExactDecimal(String(int(index)))
+        case .uint: return ExactDecimal(String(uint(index)))
+        case .double: return numberText(index).flatMap { ExactDecimal(ascii: $0) }
+        case .string: return ExactDecimal(ascii: string(index))
+        default: return nil
+        }
+    }
+
+    private static func base64(_ text: Bytes) -> [UInt8]? {
+        var standard = text.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0 }
+        while standard.last == UInt8(ascii: "=") { standard.removeLast() }
+        standard += Array(repeating: UInt8(ascii: "="), count: (4 - standard.count % 4) % 4)
+        return Data(base64Encoded: Data(standard)).map { Array($0) }
     }
 
     private func date(_ index: Int, _ epoch: EpochUnit?) -> Timestamp? {

@@ -10,6 +10,9 @@ final class JSONParser {
     private let parser: OpaquePointer
     private var padded: UnsafeMutableRawPointer
     private var capacity: Int
+    private var count = 0
+    private var structurals = UnsafeBufferPointer<UInt32>(start: nil, count: 0)
+    private var numberTexts: NumberTexts?
 
     init() throws(ImportError) {
         guard let parser = tarn_json_parser_new(JSONParser.maximumDepth) else { throw .outOfMemory }
@@ -40,7 +43,24 @@ final class JSONParser {
                 reason: String(cString: tarn_json_error_message(document.error)),
                 offset: document.error_offset < 0 ? nil : Int(document.error_offset), beginning: JSONParser.sample(bytes))
         }
-        return Tape(words: UnsafeBufferPointer(start: words, count: document.tape_count), strings: UnsafeRawPointer(strings))
+        numberTexts = nil
+        structurals = UnsafeBufferPointer(start: document.structurals, count: document.structural_count)
+        count = bytes.count
+        return Tape(
+            words: UnsafeBufferPointer(start: words, count: document.tape_count), strings: UnsafeRawPointer(strings), parser: self)
+    }
+
+    /// The text of the number at a place of the tape, which holds only its value as a double.
+    ///
+    /// The first call for a document walks its whole tape beside the list of tokens.
+    fileprivate func numberText(_ index: Int, _ tape: Tape) -> Bytes? {
+        let texts = numberTexts ?? NumberTexts(tape, structurals)
+        numberTexts = texts
+        guard let start = texts.offset(of: index), start < count else { return nil }
+        var end = start
+        let source = Bytes(start: padded, count: count)
+        while end < count, NumberTexts.isPartOfNumber(source[end]) { end += 1 }
+        return source.slice(start..<end)
     }
 
     /// The first characters of a body, so that an error shows what came instead of JSON.
@@ -55,6 +75,8 @@ final class JSONParser {
 struct Tape {
     let words: UnsafeBufferPointer<UInt64>
     let strings: UnsafeRawPointer
+    /// Keeps the document; whoever uses the tape keeps the parser.
+    unowned(unsafe) let parser: JSONParser
 
     enum Kind: UInt8 {
         case object = 0x7B, array = 0x5B, string = 0x22, int = 0x6C, uint = 0x75, double = 0x64
@@ -99,6 +121,9 @@ struct Tape {
 
     @inline(__always)
     func double(_ index: Int) -> Double { Double(bitPattern: words[index + 1]) }
+
+    /// The text of a number that is a double on the tape, as it was written.
+    func numberText(_ index: Int) -> Bytes? { parser.numberText(index, self) }
 
     /// Calls the closure with the index of every element of an array.
     @inline(__always)
@@ -192,7 +217,9 @@ struct Tape {
             writer.append(text)
         case .int: writer.append(String(int(index)))
         case .uint: writer.append(String(uint(index)))
-        case .double: writer.append("\(double(index))")
+        case .double:
+            // As it was written: a double may have fewer digits.
+            if let text = numberText(index) { writer.append(text) } else { writer.append("\(double(index))") }
         case .true: writer.append("true")
         case .false: writer.append("false")
         case .null, nil: writer.append("null")

@@ -2,7 +2,8 @@
 // is the concatenation of its elements', so that a prefix of values is a prefix of bytes.
 //
 // This is the FoundationDB tuple layer's published encoding (its `design/tuple.md`), for the elements that occur here:
-// null 00, bytes 01, UTF-8 string 02, integers 0C–1C, double 21, false 26, true 27, UUID 30.
+// null 00, bytes 01, UTF-8 string 02, integers 0C–1C, double 21, false 26, true 27, UUID 30; and a decimal of our own under 40,
+// the first of the codes that the layer leaves to its users.
 
 
 package enum TupleCode {
@@ -14,6 +15,7 @@ package enum TupleCode {
     package static let `false`: UInt8 = 0x26
     package static let `true`: UInt8 = 0x27
     package static let uuid: UInt8 = 0x30
+    package static let decimal: UInt8 = 0x40
 }
 
 extension ByteWriter {
@@ -82,6 +84,7 @@ package enum TupleElement: Equatable {
     case string(String)
     case bytes([UInt8])
     case uuid([UInt8])
+    case decimal(ExactDecimal)
 }
 
 /// Reads tuples. Total: anything that is no tuple ends in nil, never beyond the bytes.
@@ -108,6 +111,9 @@ package struct TupleReader {
         case 0x0C...0x1C: return advance(1 + abs(Int(bytes[offset]) - 0x14))
         case TupleCode.double: return advance(9)
         case TupleCode.uuid: return advance(17)
+        case TupleCode.decimal:
+            guard let length = TupleReader.decimalLength(bytes.slice(offset..<bytes.count)) else { return false }
+            return advance(length)
         default: return false
         }
     }
@@ -124,6 +130,7 @@ package struct TupleReader {
         case TupleCode.bytes: return .bytes(unescaped(body))
         case TupleCode.string: return .string(String(decoding: unescaped(body), as: UTF8.self))
         case TupleCode.uuid: return .uuid(Array(body))
+        case TupleCode.decimal: return TupleReader.decimal(bytes.slice(start..<offset)).map(TupleElement.decimal)
         case TupleCode.double:
             let sortable = UInt64(bigEndian: body.loadUnaligned(as: UInt64.self))
             return .double(Double(bitPattern: sortable >> 63 == 1 ? sortable ^ 0x8000_0000_0000_0000 : ~sortable))

@@ -73,6 +73,8 @@ package struct EncodedValue {
         case ValueTag.int: int != nil
         case ValueTag.uint, ValueTag.double, ValueTag.date: bytes.count == 9
         case ValueTag.uuid: bytes.count == 17
+        case ValueTag.bytes: true
+        case ValueTag.decimal: ExactDecimal(ascii: payload) != nil
         case ValueTag.string, ValueTag.url, ValueTag.json: String(validating: payload, as: UTF8.self) != nil
         case ValueTag.array:
             {
@@ -98,6 +100,8 @@ package struct EncodedValue {
         case ValueTag.double: return eightBytes.map { .double(Double(bitPattern: $0)) }
         case ValueTag.date: return eightBytes.map { .date(Timestamp(microseconds: Int64(bitPattern: $0))) }
         case ValueTag.uuid: return bytes.count == 17 ? .uuid(UUID(bytes: payload)) : nil
+        case ValueTag.decimal: return ExactDecimal(ascii: payload).map(Value.decimal)
+        case ValueTag.bytes: return .bytes(Array(payload))
         case ValueTag.string: return .string(String(decoding: payload, as: UTF8.self))
         case ValueTag.url: return .url(String(decoding: payload, as: UTF8.self))
         case ValueTag.json: return .json(String(decoding: payload, as: UTF8.self))
@@ -146,6 +150,11 @@ extension ByteWriter {
         appendLittleEndian(value.bitPattern)
     }
 
+    package mutating func appendValue(_ value: ExactDecimal) {
+        append(ValueTag.decimal)
+        append(value.description)
+    }
+
     package mutating func appendValue(_ value: Timestamp) {
         append(ValueTag.date)
         appendLittleEndian(value.microseconds)
@@ -163,6 +172,8 @@ extension ByteWriter {
         case .int(let x): appendValue(x)
         case .uint(let x): appendValue(x)
         case .double(let x): appendValue(x)
+        case .decimal(let x): appendValue(x)
+        case .bytes(let x): x.withUnsafeBytes { appendValue(tag: ValueTag.bytes, $0) }
         case .date(let x): appendValue(x)
         case .string(var x): x.withUTF8 { appendValue(tag: ValueTag.string, Bytes($0)) }
         case .url(var x): x.withUTF8 { appendValue(tag: ValueTag.url, Bytes($0)) }

@@ -39,11 +39,11 @@ package enum ValueTag {
     package static let uint: UInt8 = 4
     /// 8 bytes, IEEE 754.
     package static let double: UInt8 = 5
-    /// Reserved: a decimal's digits as text.
+    /// A decimal in its canonical text (`ExactDecimal.description`), ASCII.
     package static let decimal: UInt8 = 6
     /// UTF-8; enumerations as well.
     package static let string: UInt8 = 7
-    /// Reserved.
+    /// As they are.
     package static let bytes: UInt8 = 8
     /// 8 bytes: microseconds since 1970, two's complement.
     package static let date: UInt8 = 9

@@ -131,7 +131,8 @@ extension Catalog.Kind: Codable {
 
 extension AttributeType: CustomStringConvertible {
     private static let simple: [(String, AttributeType)] = [
-        ("bool", .bool), ("int", .int), ("uint", .uint), ("double", .double), ("string", .string), ("date", .date),
+        ("bool", .bool), ("int", .int), ("uint", .uint), ("double", .double),
+        ("decimal", .decimal), ("string", .string), ("bytes", .bytes), ("date", .date),
         ("uuid", .uuid), ("url", .url), ("json", .json),
     ]
 

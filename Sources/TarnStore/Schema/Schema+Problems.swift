@@ -117,7 +117,7 @@ private struct SchemaValidation {
                 report(
                     entity, .attribute(name, .type), name, "json already holds lists: use json instead of a list of it")
             }
-        case .bool, .int, .uint, .double, .string, .date, .uuid, .url: break
+        case .bool, .int, .uint, .double, .decimal, .string, .bytes, .date, .uuid, .url: break
         }
     }
 
@@ -291,6 +291,8 @@ extension AttributeType {
         case .int: "int"
         case .uint: "uint"
         case .double: "double"
+        case .decimal: "decimal"
+        case .bytes: "bytes"
         case .string: "string"
         case .date: "date"
         case .uuid: "uuid"

@@ -57,7 +57,11 @@ public indirect enum AttributeType: Sendable, Hashable {
     case uint
     /// An IEEE 754 double.
     case double
+    /// A decimal number of any length, exact.
+    case decimal
     case string
+    /// Bytes; in JSON as base64.
+    case bytes
     /// A point in time, in microseconds since 1970-01-01T00:00:00Z.
     case date
     case uuid

@@ -44,6 +44,12 @@ package enum IndexEntry {
         case ValueTag.uint: writer.appendTuple(value?.eightBytes ?? 0)
         case ValueTag.double: writer.appendTuple(Double(bitPattern: value?.eightBytes ?? 0))
         case ValueTag.date: writer.appendTuple(Int64(bitPattern: value?.eightBytes ?? 0))
+        case ValueTag.decimal:
+            if let decimal = value.flatMap({ ExactDecimal(ascii: $0.payload) }) { writer.appendTuple(decimal) }
+        case ValueTag.bytes:
+            if let payload = value?.payload {
+                writer.appendTuple(bytes: payload.slice(0..<min(payload.count, longestValue)))
+            }
         case ValueTag.string, ValueTag.url, ValueTag.json:
             if let payload = value?.payload {
                 // What is beyond the limit would be cut off again.

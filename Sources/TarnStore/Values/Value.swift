@@ -10,7 +10,9 @@ public enum Value: Sendable, Hashable {
     /// An integer above `Int64.max`.
     case uint(UInt64)
     case double(Double)
+    case decimal(ExactDecimal)
     case string(String)
+    case bytes([UInt8])
     case date(Timestamp)
     case uuid(UUID)
     case url(String)
@@ -23,7 +25,7 @@ public enum Value: Sendable, Hashable {
 }
 
 extension Value {
-    /// Appends the value as JSON (RFC 8259): dates as RFC 3339 text, UUIDs in lower case, a reference as its key. Doubles
+    /// Appends the value as JSON (RFC 8259): dates as RFC 3339 text, UUIDs in lower case, bytes as base64, a reference as its key. Doubles
     /// that JSON cannot say (NaN, infinities) become null.
     public func appendJSON(to text: inout String) {
         switch self {
@@ -32,6 +34,8 @@ extension Value {
         case .int(let x): text += String(x)
         case .uint(let x): text += String(x)
         case .double(let x): text += x.isFinite ? "\(x)" : "null"
+        case .decimal(let x): text += x.description
+        case .bytes(let x): text.appendJSONString(Data(x).base64EncodedString())
         case .string(let x), .url(let x): text.appendJSONString(x)
         case .date(let x): text.appendJSONString(x.description)
         case .uuid(let x): text.appendJSONString(x.uuidString.lowercased())
@@ -67,6 +71,7 @@ extension Value {
         case .string(let x), .url(let x): x
         case .date(let x): x.description
         case .uuid(let x): x.uuidString.lowercased()
+        case .bytes(let x): Data(x).base64EncodedString()
         case .reference(let key): key.description
         default: jsonText
         }

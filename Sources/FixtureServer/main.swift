@@ -40,7 +40,7 @@ func endOnSignals() {
     }
 }
 
-/// Ends the process with status 0 at the end of standard input.
+/// Ends the process with status 0 when whoever started it is gone.
 func endWithStandardInput() {
     Thread.detachNewThread {
         var byte: UInt8 = 0
@@ -65,7 +65,6 @@ do {
     endOnSignals()
     if let portFile = arguments.portFile { write(port: listener.port, to: portFile) }
     FileHandle.standardOutput.write(Data("listening on http://127.0.0.1:\(listener.port)\n".utf8))
-    // Only now: whoever closes it at once still learns that the server was ready.
     if arguments.endsWithStandardInput { endWithStandardInput() }
     var count = 0
     while true {

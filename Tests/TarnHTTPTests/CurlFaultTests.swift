@@ -123,10 +123,10 @@ struct CurlFaultTests {
 
     @Test("waiting for a free place does not count as time of the transfer")
     func waitingIsNotTimedOut() async throws {
-        let server = try LocalServer([Self.page], "--fault", ":stall:0.5")
+        let server = try LocalServer([Self.page], "--fault", ":stall:1")
         let transport = CurlTransport(options {
             $0.concurrencyPerHost = 1
-            $0.totalTimeout = .seconds(2)
+            $0.totalTimeout = .seconds(5)
         })
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 1...6 {

@@ -150,4 +150,45 @@ struct PageSequenceTests {
         #expect(throws: PaginationError.self) { try PageSequence(.singlePage, url: "/issues", base: "http://h") }
         #expect(throws: PaginationError.self) { try PageSequence(.singlePage, url: "http://h/", base: "h") }
     }
+
+    @Test("a served API is walked to its end over the network, and a second walk is answered 304 throughout")
+    func walkOverTheNetwork() async throws {
+        func page(_ number: Int, _ link: String) -> String {
+            """
+            GET /repos/acme/anvil/issues?per_page=1\(number > 1 ? "&page=\(number)" : "")
+            HTTP/1.1 200 OK
+            ETag: W/"page\(number)"
+            \(link)
+
+            [{"id":\(number)}]
+            """
+        }
+        // Links name the API's public host, as a server behind a proxy or a recording does.
+        let api = "https://api.forge.example/repos/acme/anvil/issues"
+        let server = try LocalServer([
+            page(1, "Link: <\(api)?page=2&per_page=1>; rel=\"next\", <\(api)?page=3&per_page=1>; rel=\"last\""),
+            page(2, "Link: <\(api)?page=1&per_page=1>; rel=\"prev\", <\(api)?page=3&per_page=1>; rel=\"next\""),
+            page(3, "Link: <\(api)?page=2&per_page=1>; rel=\"prev\""),
+        ])
+        let transport = CurlTransport()
+        var stored: [String: HTTPHeaders] = [:]
+        var bodies: [String] = []
+        for expected in [200, 304] {
+            var pages = try PageSequence(
+                .headerLink(), url: server.base + "/repos/acme/anvil/issues?per_page=1", base: server.base,
+                aliases: ["https://api.forge.example"])
+            repeat {
+                var request = HTTPRequest(url: pages.url)
+                if let known = stored[pages.url] { Validators(known).apply(to: &request) }
+                let response = try await transport.send(request)
+                #expect(response.status == expected)
+                if response.status == 200 { bodies.append(String(decoding: response.body, as: UTF8.self)) }
+                stored[pages.url] = stored[pages.url]?.updated(byNotModified: response.headers) ?? response.headers
+            } while try pages.advance(headers: try #require(stored[pages.url]), recordCount: 1)
+            #expect(pages.ordinal == 3)
+        }
+        #expect(bodies == [#"[{"id":1}]"#, #"[{"id":2}]"#, #"[{"id":3}]"#])
+        #expect(server.requests.count == 6)
+        #expect(server.requests.suffix(3).allSatisfy { $0.contains(" 304 conditional") })
+    }
 }

@@ -58,7 +58,7 @@ final class CurlEngine: Sendable {
         func wake() { curl_multi_wakeup(pointer) }
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let concurrencyPerHost: Int
 
     init(concurrencyPerHost: Int) {

@@ -1,7 +1,5 @@
 // The transport for real servers: libcurl's multi interface on a thread of its own, `async` outside.
 
-import Synchronization
-
 /// Sends requests with libcurl: HTTP/1.1 and HTTP/2, connections reused, content codings removed, TLS verified.
 ///
 /// - Redirects are followed for `http` and `https` only. To another origin only `Accept`, `Accept-Language`,

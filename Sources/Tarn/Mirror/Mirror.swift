@@ -89,6 +89,12 @@ public struct Mirror: Sendable {
         return HTTPURL.rebase(link: url, from: [description.api.base], onto: base) ?? url
     }
 
+    /// The URL of the API that was requested at a URL: what links are relative to.
+    func canonicalURL(_ url: String) -> String {
+        guard let base = options.base else { return url }
+        return HTTPURL.rebase(link: url, from: [base], onto: description.api.base) ?? url
+    }
+
     func request(_ url: String) -> HTTPRequest {
         var request = HTTPRequest(url: requestURL(url), headers: HTTPHeaders(description.api.headers))
         if let token { request.headers["Authorization"] = "Bearer \(token)" }

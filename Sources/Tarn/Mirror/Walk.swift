@@ -149,7 +149,9 @@ struct Walk {
         checkpoint.records += entry.count
         let hasNext: Bool
         do {
-            hasNext = try pages.advance(headers: HTTPHeaders(flat: entry.headers), recordCount: entry.count)
+            hasNext = try pages.advance(
+                headers: HTTPHeaders(flat: entry.headers), recordCount: entry.count,
+                answeredBy: response.redirectedTo.map(mirror.canonicalURL))
         } catch {
             // The page itself is sound: it is kept, and so is the place where the walk could not go on.
             try await commit(entry, checkpoint, checkpointName, isImported: isImported)

@@ -28,6 +28,11 @@ tarn_json_document tarn_json_parse(tarn_json_parser *p, const uint8_t *bytes, si
     size_t capacity = count < 65536 ? 65536 : count;
     error = p->parser.allocate(capacity, p->maximum_depth);
   }
+  // A document that fails before its structure is known must not be blamed on a place of the one before it.
+  if (p->parser.implementation) {
+    p->parser.implementation->n_structural_indexes = 0;
+    p->parser.implementation->next_structural_index = 0;
+  }
   if (!error) error = p->parser.parse(bytes, count, false).error();
   if (error) {
     result.error = (int32_t)error;
@@ -36,7 +41,8 @@ tarn_json_document tarn_json_parse(tarn_json_parser *p, const uint8_t *bytes, si
     if (implementation && implementation->structural_indexes && implementation->n_structural_indexes > 0 &&
         implementation->next_structural_index > 0 &&
         implementation->next_structural_index <= implementation->n_structural_indexes) {
-      result.error_offset = implementation->structural_indexes[implementation->next_structural_index - 1];
+      uint32_t offset = implementation->structural_indexes[implementation->next_structural_index - 1];
+      if (offset <= count) result.error_offset = offset;
     }
     return result;
   }

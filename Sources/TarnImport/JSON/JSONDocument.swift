@@ -26,10 +26,12 @@ final class JSONParser {
         padded.deallocate()
     }
 
-    /// The tape is valid until the next call.
+    /// The tape is valid until the next call. A byte order mark is not part of the document (RFC 8259 §8.1).
     ///
     /// - Throws: `.invalidJSON` with the byte offset where it is known.
-    func parse(_ bytes: Bytes) throws(ImportError) -> Tape {
+    func parse(_ body: Bytes) throws(ImportError) -> Tape {
+        let mark = body.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let bytes = Bytes(rebasing: body[mark...])
         if bytes.count > capacity {
             padded.deallocate()
             capacity = bytes.count
@@ -41,7 +43,7 @@ final class JSONParser {
         guard document.error == 0, let words = document.tape, let strings = document.strings else {
             throw .invalidJSON(
                 reason: String(cString: tarn_json_error_message(document.error)),
-                offset: document.error_offset < 0 ? nil : Int(document.error_offset), beginning: JSONParser.sample(bytes))
+                offset: document.error_offset < 0 ? nil : Int(document.error_offset) + mark, beginning: JSONParser.sample(bytes))
         }
         numberTexts = nil
         structurals = UnsafeBufferPointer(start: document.structurals, count: document.structural_count)

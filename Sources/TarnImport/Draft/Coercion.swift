@@ -55,9 +55,7 @@ extension Tape {
             guard let value = date(index, epoch) else { return false }
             writer.appendValue(value)
         case .uuid:
-            guard kind(index) == .string, let value = UUID(uuidString: String(decoding: string(index), as: UTF8.self)) else {
-                return false
-            }
+            guard let value = uuid(index) else { return false }
             withUnsafeBytes(of: value.uuid) { writer.appendValue(tag: ValueTag.uuid, $0) }
         case .url:
             guard kind(index) == .string, Tape.isURL(string(index)) else { return false }
@@ -109,13 +107,17 @@ extension Tape {
             default: return false
             }
         case .uuid:
-            guard kind(index) == .string, let value = UUID(uuidString: String(decoding: string(index), as: UTF8.self)) else {
-                return false
-            }
+            guard let value = uuid(index) else { return false }
             withUnsafeBytes(of: value.uuid) { writer.appendTuple(uuid: $0) }
         default: return false
         }
         return true
+    }
+
+    private func uuid(_ index: Int) -> UUID? {
+        // Foundation stops at a NUL and does not look at what follows.
+        guard kind(index) == .string, string(index).count == 36 else { return nil }
+        return UUID(uuidString: String(decoding: string(index), as: UTF8.self))
     }
 
     private func bool(_ index: Int) -> Bool? {
@@ -170,7 +172,8 @@ extension Tape {
             // Double's own parser also takes hexadecimal, "nan" and "infinity", which no API means.
             let text = string(index)
             let digits = text.allSatisfy { (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains($0) }
-            return digits ? Double(String(decoding: text, as: UTF8.self)) : nil
+            guard digits, let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
+            return value
         default: return nil
         }
     }

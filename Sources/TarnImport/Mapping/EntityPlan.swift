@@ -27,6 +27,8 @@ struct KeyNode: ~Copyable {
     var table = KeyTable()
     var entries: [Entry] = []
     var unmappedCount = 0
+    /// Whether a slot takes an object as a whole whose keys these are: then none of them is unmapped.
+    var isCovered = false
 
     struct Entry {
         /// Slots that take the value of this key, with their rank among the slot's alternates: less is better.
@@ -88,11 +90,23 @@ final class EntityPlan {
         }
     }
 
+    /// To be called when all slots are there: what a slot takes as a whole has no unmapped keys.
+    func finish() {
+        var pending = [0]
+        while let node = pending.popLast() {
+            for entry in nodes[node].entries {
+                guard let child = entry.child else { continue }
+                nodes[child].isCovered = nodes[node].isCovered || !entry.takers.isEmpty
+                pending.append(child)
+            }
+        }
+    }
+
     /// Registers a key that was met for the first time and is not mapped.
     ///
     /// - Parameter prefix: the keys above it.
     func meet(_ key: Bytes, in node: Int, prefix: [String]) {
-        guard nodes[node].unmappedCount < EntityPlan.unmappedLimit else { return }
+        guard !nodes[node].isCovered, nodes[node].unmappedCount < EntityPlan.unmappedLimit else { return }
         nodes[node].unmappedCount += 1
         let path = KeyPath(keys: prefix + [String(decoding: key, as: UTF8.self)])
         var entry = KeyNode.Entry()
@@ -157,9 +171,13 @@ final class NodeList {
 }
 
 extension KeyPath {
-    /// Whether this pattern (`*` stands for any run of characters in a key) matches a path or something above it.
+    /// Whether this pattern (`*` stands for any run of characters in a key) matches a path or something above it. A pattern
+    /// that ends in `.*` covers the whole object: below a key that nothing maps, its keys are not looked at one by one.
     func covers(_ path: KeyPath) -> Bool {
-        keys.count <= path.keys.count && zip(keys, path.keys).allSatisfy { KeyPath.glob(Array($0.utf8), Array($1.utf8)) }
+        var keys = keys[...]
+        while keys.count > 1, keys.last == "*" { keys.removeLast() }
+        return keys.count <= path.keys.count
+            && zip(keys, path.keys).allSatisfy { KeyPath.glob(Array($0.utf8), Array($1.utf8)) }
     }
 
     static func glob(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
@@ -194,7 +212,7 @@ struct ImportPlan {
     init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
         for (name, entityMapping) in mapping.entities {
             guard let entity = catalog.entity(name) else { throw .unknownEntity(name) }
-            for field in entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() {
+            for field in entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() + entityMapping.declared.sorted() {
                 guard entity.field(field) != nil || catalog.relationship(field, of: entity) != nil else {
                     throw .unknownField(entity: name, field: field)
                 }
@@ -236,6 +254,7 @@ struct ImportPlan {
                         isOptional: true))
                 plan.add(paths(relationship.name), for: plan.slots.count - 1)
             }
+            plan.finish()
             plan.keySlots = entity.key.compactMap { id in plan.slots.firstIndex { $0.field == id } }
             return plan
         }

@@ -100,7 +100,9 @@ public struct NamingConvention: Sendable, Hashable {
     /// The JSON keys that a schema name stands for, in the order in which they are tried: the converted name, then the
     /// name as it is written.
     public func jsonKeys(for name: String) -> [String] {
-        let back = Dictionary(words.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+        // Sorted, so that of two words for the same one always the same is taken.
+        let back = Dictionary(
+            words.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
         let converted = NamingConvention.words(of: name).map { back[$0] ?? $0 }.joined(separator: "_")
         return converted == name ? [name] : [converted, name]
     }

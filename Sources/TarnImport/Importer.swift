@@ -40,14 +40,17 @@ public final class Importer {
     /// - Parameters:
     ///   - records: where the list is. An object there is one record.
     ///   - parent: a record that the listed ones belong to.
-    /// - Throws: `ImportError`; then nothing of this document is kept in the unit.
+    /// - Throws: `ImportError`; then nothing of this document is kept in the unit, and what was added before stays in it.
+    ///   `.unknownField` if the parent's relationship is not a to-one that is stored in the listed records.
     public func add(
         _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil
     ) throws(ImportError) -> Added {
         guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
         var injected: (field: UInt16, key: [UInt8])?
         if let parent {
-            guard let field = plan.plans[position].entity.field(parent.relationship) else {
+            guard let field = plan.plans[position].entity.field(parent.relationship),
+                case .reference(let reference) = field.kind, !reference.isToMany
+            else {
                 throw .unknownField(entity: entity, field: parent.relationship)
             }
             injected = (field.id, parent.storageKey)

@@ -31,6 +31,26 @@ struct DerivedList {
     var path: String
 }
 
+/// Which records a to-many list has so far: a relationship has each of them once.
+private struct MemberSet {
+    private var count = 0
+    /// Only for lists that are long enough to be worth it.
+    private var known: Set<[UInt8]> = []
+    private static let scanned = 16
+
+    /// False if the key is in the list already.
+    mutating func insert(_ key: Bytes, among listed: borrowing ByteWriter) -> Bool {
+        if count < MemberSet.scanned {
+            var isNew = true
+            EncodedValue(listed.bytes).forEachReference { isNew = isNew && !Bytes.equal($0, key) }
+            if isNew { count += 1 }
+            return isNew
+        }
+        if known.isEmpty { EncodedValue(listed.bytes).forEachReference { known.insert(Array($0)) } }
+        return known.insert(Array(key)).inserted
+    }
+}
+
 struct Drafter: ~Copyable {
     private let plan: ImportPlan
     var list = DraftList()
@@ -89,7 +109,9 @@ struct Drafter: ~Copyable {
                 isFirst = false
                 if hasKey { listedKey = Array(key.bytes) }
             }
-            // The first child is on top: the order of the document is the order in which later values count.
+            // The first child is on top: the order of the document is the order in which later values count. Children were
+            // met in the order of the slots.
+            children.sort { $0.index < $1.index }
             stack.append(contentsOf: children.reversed())
         }
         return listedKey
@@ -116,6 +138,10 @@ struct Drafter: ~Copyable {
             let place = found[position]
             if slot.field != 0, slot.field == pending.injectedField {
                 appendInjected(pending)
+                // Where the object stands says what it belongs to; what it says of that record counts all the same.
+                if place.value >= 0, tape.kind(place.value) == .object, case .toOne(let destination) = slot.kind {
+                    children.append(Pending(index: place.value, plan: destination, isListed: false))
+                }
                 continue
             }
             guard place.value >= 0 else {
@@ -127,7 +153,9 @@ struct Drafter: ~Copyable {
                 continue
             }
             switch slot.kind {
-            case .attribute(let type, let epoch): attribute(tape, place.value, slot, type, epoch, plan)
+            case .attribute(let type, let epoch):
+                let isTaken = attribute(tape, place.value, slot, type, epoch, plan)
+                isComplete = isComplete && (isTaken || slot.isOptional)
             case .toOne(let destination): toOne(tape, place.value, slot, destination, plan)
             case .toMany(let destination): toMany(tape, place.value, slot, destination, plan)
             case .derived(let owner, let field, let reference, let isToMany):
@@ -156,8 +184,11 @@ struct Drafter: ~Copyable {
                 for taker in entry.takers {
                     if tape.kind(value) == .null {
                         found[taker.slot].null = value
-                    } else if taker.rank <= found[taker.slot].rank {
-                        // The first alternate that is present counts; of a key that occurs twice, the last.
+                    } else if taker.rank < found[taker.slot].rank
+                        || (taker.rank == found[taker.slot].rank && !plan.slots[taker.slot].isKey)
+                    {
+                        // The first alternate that is present counts; of a key that occurs twice, the last. Only what
+                        // identifies a record is taken from the first, since `locateKey` looks no further.
                         found[taker.slot].value = value
                         found[taker.slot].rank = taker.rank
                     }
@@ -220,12 +251,13 @@ struct Drafter: ~Copyable {
 
     private mutating func attribute(
         _ tape: Tape, _ index: Int, _ slot: Slot, _ type: AttributeType, _ epoch: EpochUnit?, _ plan: EntityPlan
-    ) {
+    ) -> Bool {
         var isTaken = true
         builder.field(slot.field) { isTaken = tape.appendValue(index, as: type, epoch: epoch, to: &$0) }
         if !isTaken {
             report(.valueType, tape, index, plan, keyText, slot.name, "\(tape.describe(index)) is no \(type); the old value is kept")
         }
+        return isTaken
     }
 
     /// Puts the storage key that an object or a bare key stands for into `childKey`. An object is added to the children.
@@ -244,7 +276,7 @@ struct Drafter: ~Copyable {
             }
             children.append(Pending(index: index, plan: destination, isListed: false))
             return true
-        case .string, .int, .uint:
+        case .string, .int, .uint, .double:
             guard target.keySlots.count == 1, case .attribute(let type, _) = target.slots[target.keySlots[0]].kind,
                 tape.appendKeyComponent(index, as: type, to: &childKey)
             else { return false }
@@ -254,26 +286,26 @@ struct Drafter: ~Copyable {
         }
     }
 
-    /// As `locate`, for the key alone: most objects say their key early, and then the rest is not looked at.
+    /// As `locate`, for the key alone: most objects say their key early, and then the rest is not looked at. Counts nothing.
     private static func locateKey(
-        _ tape: Tape, _ object: Int, _ plan: EntityPlan, _ found: inout [(value: Int, rank: Int, null: Int)]
+        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int = 0, _ found: inout [(value: Int, rank: Int, null: Int)]
     ) {
         let end = tape.end(object)
-        var index = object + 1, missing = plan.keySlots.count
+        var index = object + 1
         while index < end {
             let value = index + 1
-            if let position = plan.nodes[0].table.find(tape.string(index)) {
-                let entry = plan.nodes[0].entries[position]
-                for taker in entry.takers where plan.slots[taker.slot].isKey && taker.rank <= found[taker.slot].rank {
+            if let position = plan.nodes[node].table.find(tape.string(index)) {
+                let entry = plan.nodes[node].entries[position]
+                var isBest = false
+                for taker in entry.takers where plan.slots[taker.slot].isKey && taker.rank < found[taker.slot].rank {
                     guard tape.kind(value) != .null else { continue }
-                    if taker.rank == 0 && found[taker.slot].rank > 0 { missing -= 1 }
                     found[taker.slot].value = value
                     found[taker.slot].rank = taker.rank
+                    isBest = isBest || taker.rank == 0
                 }
-                if missing == 0 { return }
+                if isBest, plan.keySlots.allSatisfy({ found[$0].rank == 0 }) { return }
                 if let child = entry.child, tape.kind(value) == .object {
-                    var prefix: [String] = []
-                    locate(tape, value, plan, node: child, &found, &prefix)
+                    locateKey(tape, value, plan, node: child, &found)
                 }
             }
             index = tape.next(value)
@@ -292,13 +324,14 @@ struct Drafter: ~Copyable {
     private mutating func toMany(_ tape: Tape, _ index: Int, _ slot: Slot, _ destination: Int, _ plan: EntityPlan) {
         guard tape.kind(index) == .array else { return reportRelationship(tape, index, slot, plan) }
         var listed = ByteWriter(capacity: 256), isSound = true
+        var members = MemberSet()
         listed.append(ValueTag.references)
         let end = tape.end(index)
         var element = index + 1
         while element < end {
             if tape.kind(element) != .null {
                 if reference(tape, element, destination) {
-                    listed.appendReferenceElement(childKey.bytes)
+                    if members.insert(childKey.bytes, among: listed) { listed.appendReferenceElement(childKey.bytes) }
                 } else if tape.kind(element) != .object {
                     reportRelationship(tape, element, slot, plan)
                     isSound = false

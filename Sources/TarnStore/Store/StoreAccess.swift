@@ -96,6 +96,11 @@ package struct StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.seek(target)
         while let (key, _) = entry, key.hasPrefix(target) {
+            // 00 FF inside an encoded text is a NUL: the entry is of a longer target. No storage key begins with FF.
+            if key.count > target.count, key[target.count] == 0xFF {
+                entry = try cursor.next()
+                continue
+            }
             guard let owner = IndexEntry.owner(in: key, afterValuesOf: target.count, positioned: positioned) else {
                 throw StoreError.damagedCatalog(path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
             }

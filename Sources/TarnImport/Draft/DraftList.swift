@@ -110,7 +110,9 @@ struct DraftList: ~Copyable {
         var i = 0, j = 0
         while i < a.count, j < b.count {
             let x = a.id(at: i), y = b.id(at: j)
-            if x == y, let p = a.value(at: i), let q = b.value(at: j), !Bytes.equal(p.bytes, q.bytes) { return true }
+            if x == y, let p = a.value(at: i), let q = b.value(at: j), !p.isContained(in: q), !q.isContained(in: p) {
+                return true
+            }
             if x <= y { i += 1 }
             if y <= x { j += 1 }
         }

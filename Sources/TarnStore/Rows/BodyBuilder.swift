@@ -54,7 +54,8 @@ package struct BodyBuilder: ~Copyable {
         writer.append(values.bytes)
     }
 
-    /// Takes the fields of `old`, replaced and completed by those of `new`: what `new` does not have stays.
+    /// Takes the fields of `old`, replaced and completed by those of `new`: what `new` does not have stays. That includes
+    /// the position of a reference, of which a plain reference to the same record says nothing.
     package mutating func merge(old: RowBody, new: RowBody) {
         removeAll()
         var i = 0, j = 0
@@ -62,7 +63,10 @@ package struct BodyBuilder: ~Copyable {
             let oldID = i < old.count ? Int(old.id(at: i)) : Int.max
             let newID = j < new.count ? Int(new.id(at: j)) : Int.max
             if newID <= oldID {
-                if let value = new.value(at: j) { field(UInt16(newID), value) }
+                let known = newID == oldID ? old.value(at: i) : nil
+                if let value = new.value(at: j) {
+                    field(UInt16(newID), known.flatMap { value.isContained(in: $0) ? $0 : nil } ?? value)
+                }
                 j += 1
                 if newID == oldID { i += 1 }
             } else {

@@ -34,6 +34,14 @@ package struct EncodedValue {
         }
     }
 
+    /// Whether another value says all that this one says: the same, or a reference to the same record with a position.
+    package func isContained(in other: EncodedValue) -> Bool {
+        if Bytes.equal(bytes, other.bytes) { return true }
+        guard tag == ValueTag.reference, other.tag == ValueTag.positionedReference, let a = reference, let b = other.reference
+        else { return false }
+        return Bytes.equal(a, b)
+    }
+
     package var position: UInt32? {
         tag == ValueTag.positionedReference && bytes.count > 5 ? bytes.load(1, UInt32.self) : nil
     }

@@ -97,28 +97,24 @@ public final class Importer {
         var report = ImportReport()
         report.listed = listed
         let order = drafter.list.sorted()
-        var counts = [ImportReport.Counts](repeating: ImportReport.Counts(), count: plan.plans.count)
+        var tally = ImportTally(plans: plan.plans.count, drafts: drafter.list.count)
         var next = 0
         while next < order.count {
             let planIndex = Int(drafter.list.drafts[order[next]].plan)
             let entity = plan.plans[planIndex].entity
             var appender = try writer.appender(entity)
             while next < order.count, Int(drafter.list.drafts[order[next]].plan) == planIndex {
-                let draft = drafter.list.drafts[order[next]]
+                let index = order[next], draft = drafter.list.drafts[index]
                 next += 1
                 guard let body = drafter.list.body(draft) else { continue }
                 let key = drafter.list.key(draft)
                 let outcome = try writer.merge(
                     entity, key, body, isComplete: draft.isComplete, appending: appender.isPastTheEnd(key))
-                switch outcome {
-                case .created: counts[planIndex].created += 1
-                case .updated: counts[planIndex].updated += 1
-                case .unchanged: counts[planIndex].unchanged += 1
-                }
+                tally.stored(planIndex, draft: index, outcome)
             }
         }
-        try connectDerived(&writer, &counts)
-        for (index, counts) in counts.enumerated() where counts.total > 0 {
+        try connectDerived(&writer, &tally)
+        for (index, counts) in tally.counts.enumerated() where counts.total > 0 {
             report.entities[plan.plans[index].entity.name] = counts
         }
         report.diagnostics = drafter.diagnostics
@@ -135,7 +131,8 @@ public final class Importer {
     }
 
     /// Lists whose references stand in their members: members that came as bare keys get theirs, members that left lose it.
-    private func connectDerived(_ writer: inout StoreWriter, _ counts: inout [ImportReport.Counts]) throws {
+    /// Of members whose references are a list, both is done here.
+    private func connectDerived(_ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
         guard !drafter.derived.isEmpty else { return }
         // The last list that is said of a relationship of a record counts.
         var last: [[UInt8]: Int] = [:]
@@ -143,9 +140,13 @@ public final class Importer {
         for (index, note) in drafter.derived.enumerated() where last[note.identity] == index {
             let owner = plan.plans[note.ownerPlan].entity
             guard let indexID = note.field.index else { continue }
-            for (position, member) in note.members.enumerated() where note.bareMembers.contains(member) {
-                let outcome = try set(
-                    note.field, to: note.target, position: note.isOrdered ? UInt32(position) : nil, of: owner, member, &writer)
+            for (position, member) in note.members.enumerated() where note.unsetMembers.contains(member) {
+                let outcome =
+                    note.isListed
+                    ? try set(note.field, contains: note.target, true, of: owner, member, &writer)
+                    : try set(
+                        note.field, to: note.target, position: note.isOrdered ? UInt32(position) : nil, of: owner, member,
+                        &writer)
                 guard let outcome else {
                     drafter.diagnosticCount += 1
                     if drafter.diagnostics.count < ImportReport.diagnosticLimit {
@@ -153,7 +154,7 @@ public final class Importer {
                     }
                     continue
                 }
-                if case .updated = outcome { counts[note.ownerPlan].updated += 1 }
+                if case .updated = outcome { tally.updated(note.ownerPlan, member, draft: member.withUnsafeBytes { drafter.list.find(note.ownerPlan, $0) }) }
             }
             try writer.applyIndexChanges()
             let members = Set(note.members)
@@ -165,8 +166,12 @@ public final class Importer {
                 }
             }
             for referrer in left {
-                if case .updated? = try set(note.field, to: nil, position: nil, of: owner, referrer, &writer) {
-                    counts[note.ownerPlan].updated += 1
+                let outcome =
+                    note.isListed
+                    ? try set(note.field, contains: note.target, false, of: owner, referrer, &writer)
+                    : try set(note.field, to: nil, position: nil, of: owner, referrer, &writer)
+                if case .updated? = outcome {
+                    tally.updated(note.ownerPlan, referrer, draft: referrer.withUnsafeBytes { drafter.list.find(note.ownerPlan, $0) })
                 }
             }
         }
@@ -198,6 +203,32 @@ public final class Importer {
         }
     }
 
+    /// Adds a reference at the end of a list of a record that is there, or takes it out; the others stay as they are. Nil if
+    /// there is no such record.
+    private func set(
+        _ field: Catalog.Field, contains target: [UInt8], _ isWanted: Bool, of entity: Catalog.Entity, _ key: [UInt8],
+        _ writer: inout StoreWriter
+    ) throws -> StoreWriter.Outcome? {
+        try key.withUnsafeBytes { key in
+            guard let row = try writer.access.row(entity, key) else { return nil }
+            var list = ByteWriter(), isThere = false
+            list.append(ValueTag.references)
+            row.body.value(of: field.id)?.forEachReference { reference in
+                let isTarget = target.withUnsafeBytes { Bytes.equal($0, reference) }
+                isThere = isThere || isTarget
+                if !isTarget || isWanted { list.appendReferenceElement(reference) }
+            }
+            guard isThere != isWanted else { return .unchanged }
+            if isWanted { target.withUnsafeBytes { list.appendReferenceElement($0) } }
+            var builder = BodyBuilder(), bytes = ByteWriter()
+            builder.field(field.id, EncodedValue(list.bytes))
+            let isWide = builder.isWide
+            builder.finish(into: &bytes)
+            guard let body = RowBody(bytes.bytes, isWide: isWide) else { return nil }
+            return try writer.merge(entity, key, body, isComplete: false)
+        }
+    }
+
     private func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> Int {
         var index = Tape.root
         for key in path.keys {
@@ -221,7 +252,48 @@ public final class Importer {
     }
 }
 
+/// What became of every record of a unit, each counted once, though its references may be set after its row.
+private struct ImportTally {
+    private(set) var counts: [ImportReport.Counts]
+    /// By draft.
+    private var isUnchanged: [Bool]
+    /// Plans and keys of records that have no draft.
+    private var others: [Int: Set<[UInt8]>] = [:]
+
+    init(plans: Int, drafts: Int) {
+        counts = Array(repeating: ImportReport.Counts(), count: plans)
+        isUnchanged = Array(repeating: false, count: drafts)
+    }
+
+    mutating func stored(_ plan: Int, draft: Int, _ outcome: StoreWriter.Outcome) {
+        switch outcome {
+        case .created: counts[plan].created += 1
+        case .updated: counts[plan].updated += 1
+        case .unchanged:
+            counts[plan].unchanged += 1
+            isUnchanged[draft] = true
+        }
+    }
+
+    /// A record got or lost a reference after its draft, if it has one, was stored.
+    mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) {
+        guard let draft else {
+            if others[plan, default: []].insert(key).inserted { counts[plan].updated += 1 }
+            return
+        }
+        guard isUnchanged[draft] else { return }
+        isUnchanged[draft] = false
+        counts[plan].unchanged -= 1
+        counts[plan].updated += 1
+    }
+}
+
 extension DerivedList {
+    /// Whether the references at the other side are lists.
+    fileprivate var isListed: Bool {
+        if case .reference(let reference) = field.kind { reference.isToMany } else { false }
+    }
+
     /// Which relationship of which record.
     fileprivate var identity: [UInt8] {
         target + [0xFF, UInt8(truncatingIfNeeded: ownerPlan), UInt8(field.id & 0xFF), UInt8(field.id >> 8)]

@@ -21,10 +21,11 @@ struct DerivedList {
     var isOrdered: Bool
     /// The record that has the relationship.
     var target: [UInt8]
-    /// The records that it leads to, by storage key; those that came as objects are in the drafts with their reference.
+    /// The records that it leads to, by storage key; those that came as objects are in the drafts.
     var members: [[UInt8]]
-    /// Those that came as bare keys.
-    var bareMembers: Set<[UInt8]>
+    /// Those whose reference has to be set when the drafts are stored: that came as bare keys, or whose reference stands in
+    /// a list, to which a draft cannot add.
+    var unsetMembers: Set<[UInt8]>
     /// For diagnostics.
     var entity: String
     var name: String
@@ -352,7 +353,7 @@ struct Drafter: ~Copyable {
     ) {
         var note = DerivedList(
             ownerPlan: owner, field: field, isOrdered: reference.inverseIsOrdered, target: Array(key.bytes), members: [],
-            bareMembers: [], entity: plan.entity.name, name: slot.name, path: tape.path(to: index))
+            unsetMembers: [], entity: plan.entity.name, name: slot.name, path: tape.path(to: index))
         func inject(_ position: Int) {
             let last = children.count - 1
             children[last].injectedField = field.id
@@ -374,7 +375,11 @@ struct Drafter: ~Copyable {
                 continue
             }
             let member = Array(childKey.bytes)
-            if tape.kind(element) == .object { inject(note.members.count) } else { note.bareMembers.insert(member) }
+            if tape.kind(element) == .object, !reference.isToMany {
+                inject(note.members.count)
+            } else {
+                note.unsetMembers.insert(member)
+            }
             note.members.append(member)
         }
         derived.append(note)

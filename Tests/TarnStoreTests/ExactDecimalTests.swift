@@ -38,7 +38,7 @@ struct ExactDecimalTests {
     func order() throws {
         var generator = SystemRandomNumberGenerator()
         let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
-        var random = SplitMix(state: seed)
+        var random = DecimalRandom(state: seed)
         var values = ["0", "1", "-1", "0.5", "-0.5", "10", "9", "-10", "-9", "1e-7", "-1e-7", "1e30", "-1e30", "1.1", "1.01", "1.001", "-1.1", "-1.11"]
             .compactMap { ExactDecimal($0) }
         for _ in 0..<500 {
@@ -78,7 +78,7 @@ struct ExactDecimalTests {
 }
 
 /// A small random source that can be seeded (Steele, Lea and Flood, "Fast splittable pseudorandom number generators").
-private struct SplitMix: RandomNumberGenerator {
+private struct DecimalRandom: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

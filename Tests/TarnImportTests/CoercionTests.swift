@@ -149,7 +149,9 @@ struct CoercionTests {
         let cases: [(String, Int64?)] = [
             ("0", 0), ("1700000000", 1_700_000_000 * scale), ("-5", -5 * scale), (#""12""#, 12 * scale), ("1.0", scale),
             ("1.5", unit == .microseconds ? 2 : scale * 3 / 2), (#""2026-11-21T02:19:00Z""#, 1_795_227_540_000_000),
-            ("9223372036854775807", unit == .microseconds ? .max : nil), ("18446744073709551615", nil), ("1e300", nil),
+            ("9223372036854775807", unit == .microseconds ? .max : nil),
+            // Times 1,000 this wraps to a positive number, which looks like a date.
+            ("20000000000000000", unit == .microseconds ? 20_000_000_000_000_000 : nil), ("18446744073709551615", nil), ("1e300", nil),
             (#""1e400""#, nil), ("true", nil), ("[]", nil), (#""""#, nil),
         ]
         for (json, expected) in cases {

@@ -1,0 +1,43 @@
+// CRC-32C against its published check values.
+
+@testable import TarnStore
+import Testing
+
+@Suite("CRC-32C")
+struct ChecksumTests {
+    private func checksum(_ bytes: [UInt8]) -> UInt32 {
+        var crc = CRC32C()
+        bytes.withUnsafeBytes { crc.update($0) }
+        return crc.value
+    }
+
+    @Test("the check value and the vectors of RFC 3720 B.4")
+    func publishedVectors() {
+        #expect(checksum(Array("123456789".utf8)) == 0xE306_9283)
+        #expect(checksum([UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
+        #expect(checksum([UInt8](repeating: 0xFF, count: 32)) == 0x62A8_AB43)
+        #expect(checksum(Array(0..<32)) == 0x46DD_794E)
+        #expect(checksum(Array((0..<32).reversed())) == 0x113F_DB5C)
+        #expect(
+            checksum(hex("01C00000 00000000 00000000 00000000 14000000 00000400 00000014 00000018 28000000 00000000 02000000 00000000"))
+                == 0xD996_3A56)
+        #expect(checksum([]) == 0)
+    }
+
+    @Test("any division into parts gives the same value", arguments: [UInt64(71)])
+    func partsGiveTheSame(_ seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        let bytes = (0..<100).map { _ in UInt8(truncatingIfNeeded: random.next()) }, whole = checksum(bytes)
+        for first in 0...100 {
+            for second in stride(from: first, through: 100, by: 7) {
+                var crc = CRC32C()
+                bytes.withUnsafeBytes { all in
+                    crc.update(all.slice(0..<first))
+                    crc.update(all.slice(first..<second))
+                    crc.update(all.slice(second..<100))
+                }
+                #expect(crc.value == whole)
+            }
+        }
+    }
+}

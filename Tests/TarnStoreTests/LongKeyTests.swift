@@ -1,0 +1,102 @@
+// Keys that are too long for LMDB: stored under a digest, compared as a whole.
+
+import Foundation
+@testable import TarnStore
+import Testing
+
+@Suite("Long keys")
+struct LongKeyTests {
+    let folder: TemporaryFolder
+    let store: Store
+    let long = RecordKey(String(repeating: "long/", count: 100)), other = RecordKey(String(repeating: "long/", count: 100) + "other")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Forge.open(folder("s"))
+    }
+
+    @Test("records under long keys are put, found, listed with their whole keys, changed and deleted")
+    func longKeysWork() throws {
+        try store.put("Label", long)
+        try store.put("Label", other)
+        #expect(try store.record("Label", long)?.key == long)
+        #expect(try store.record("Label", other)?.key == other)
+        var seen: Set<RecordKey> = []
+        try store.read { reader in
+            try reader.forEach("Label") {
+                seen.insert($0.key)
+                return true
+            }
+        }
+        #expect(seen == [long, other])
+        let isDeleted = try store.write { writer in try writer.delete("Label", long) }
+        #expect(isDeleted)
+        #expect(try store.record("Label", long) == nil)
+        #expect(try store.record("Label", other)?.key == other)
+    }
+
+    @Test("a composite key that is too long as a whole works in the same way")
+    func longCompositeKey() throws {
+        let board = RecordKey([.string(String(repeating: "a", count: 150)), .string(String(repeating: "b", count: 150))])
+        try store.put("Board", board)
+        try store.put("Issue", RecordKey(1), ["board": .reference(board)])
+        #expect(try store.record("Board", board)?.key == board)
+        #expect(try store.related("Board", board, "cards") == [RecordKey(1)])
+    }
+
+    @Test("references to long keys lead to their records and back")
+    func referencesToLongKeys() throws {
+        try store.put("Label", long)
+        try store.put("Issue", RecordKey(1), ["labels": .references([RecordKey("short"), long])])
+        #expect(try store.related("Issue", RecordKey(1), "labels") == [RecordKey("short"), long])
+        #expect(try store.related("Label", long, "issues") == [RecordKey(1)])
+        #expect(try store.related("Label", other, "issues") == [])
+        #expect(try store.record("Issue", RecordKey(1))?["labels"] == .references([RecordKey("short"), long]))
+    }
+
+    @Test("a record that refers to a long key whose record is missing can be read")
+    func missingTargetWithALongKey() throws {
+        let board = RecordKey([.string(String(repeating: "a", count: 150)), .string(String(repeating: "b", count: 150))])
+        try store.put("Issue", RecordKey(1), ["title": .string("t"), "board": .reference(board), "labels": .references([RecordKey("a"), long])])
+        let record = try #require(try store.record("Issue", RecordKey(1)))
+        #expect(record["title"] == .string("t"))
+        #expect(record["board"] == nil)
+        #expect(try store.related("Issue", RecordKey(1), "board") == [nil])
+        #expect(try store.related("Issue", RecordKey(1), "labels") == [RecordKey("a"), nil])
+        try store.put("Board", board)
+        #expect(try store.record("Issue", RecordKey(1))?["board"] == .reference(board))
+    }
+
+    @Test("another key under the same digest is a collision: nothing is overwritten, read or deleted")
+    func collisionIsAnError() throws {
+        // Nobody can make two keys with one digest, so a row of another key is written where this one's belongs.
+        let (long, other) = (long, other)
+        try store.write { writer in
+            let entity = try writer.access.state.entity("Label")
+            var builder = BodyBuilder(), body = ByteWriter()
+            builder.field(1) { $0.appendValue(.string(other.description)) }
+            builder.finish(into: &body)
+            let view = try #require(RowBody(body.bytes, isWide: false))
+            _ = try long.storageKey.withUnsafeBytes { try writer.merge(entity, $0, view, isComplete: true) }
+        }
+        #expect(try store.record("Label", long) == nil)
+        #expect(storeError { try store.put("Label", long) } == .keyCollision(entity: "Label"))
+        let isDeleted = try store.write { writer in try writer.delete("Label", long) }
+        #expect(!isDeleted)
+        #expect(try store.count("Label") == 1)
+    }
+
+    @Test("the longest indexed value with the longest key is still a key of LMDB")
+    func longestIndexEntry() throws {
+        let schema = Schema([
+            EntityDefinition("A", key: ["k"], attributes: [.init("k", .string), .init("v", .string, indexed: true)])
+        ])
+        let store = try Forge.open(folder("a"), schema)
+        let value = String(repeating: "\0é", count: 300)
+        try store.put("A", long, ["v": .string(value)])
+        #expect(try store.record("A", long)?["v"] == .string(value))
+        #expect(try store.indexEntries("A", "v").map(\.count) == [511])
+        try store.put("A", long, ["v": .null])
+        #expect(try store.indexEntries("A", "v") == [[0] + long.storageKey])
+    }
+}

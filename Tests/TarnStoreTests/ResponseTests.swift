@@ -1,0 +1,175 @@
+// Entries of responses and the records they list; checkpoints.
+
+import Foundation
+@testable import TarnStore
+import Testing
+
+@Suite("Responses and checkpoints")
+struct ResponseTests {
+    let folder: TemporaryFolder
+    let store: Store
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Forge.open(folder("s"))
+    }
+
+    private func request(_ page: Int) -> RequestKey {
+        RequestKey(url: "https://api.example.org/issues?page=\(page)", endpoint: "issues:1", authScope: "scope")
+    }
+
+    private func entry(_ page: Int, _ issues: [Int64], scan: UInt64 = 1) -> ResponseEntry {
+        ResponseEntry(
+            request: request(page), status: 200, headers: ["etag", "\"\(page)\"", "link", ""],
+            fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: -2), scan: scan,
+            listed: issues.map { ListedRecord(entity: 3, storageKey: RecordKey($0).storageKey) }, metadata: "{\"total\":1}")
+    }
+
+    private func put(_ entries: ResponseEntry...) throws {
+        try store.write { writer in for entry in entries { try writer.putResponse(entry) } }
+    }
+
+    private func response(_ page: Int) throws -> ResponseEntry? {
+        let request = request(page)
+        return try store.read { try $0.response(to: request) }
+    }
+
+    /// The numbers of entries in the tables that stand for responses.
+    private func counts() throws -> [Int] {
+        try store.read { reader in
+            let state = reader.access.state
+            return try [state.requests, state.responses, state.urls, state.members].map { try reader.access.raw.statistics($0).entries }
+        }
+    }
+
+    @Test("an entry comes back as it was, and no other request finds it")
+    func entryComesBack() throws {
+        try put(entry(1, [5, 3, 4], scan: .max))
+        #expect(try response(1) == entry(1, [5, 3, 4], scan: .max))
+        #expect(try response(2) == nil)
+        for change: (inout RequestKey) -> Void in [
+            { $0.method = "HEAD" }, { $0.url += "&x" }, { $0.endpoint = "issues:2" }, { $0.authScope = "" },
+        ] {
+            var other = request(1)
+            change(&other)
+            let found = try store.read { [other] in try $0.response(to: other) }
+            #expect(found == nil)
+        }
+        #expect(try store.read { try $0.responseCount } == 1)
+    }
+
+    @Test("an entry without scope, metadata, headers and records comes back as well")
+    func smallestEntry() throws {
+        let small = ResponseEntry(
+            request: RequestKey(url: "", endpoint: ""), status: 304, headers: [], fetchedAt: Timestamp(microseconds: 0),
+            validatedAt: Timestamp(microseconds: 0), scan: 0, listed: [])
+        try put(small)
+        #expect(try store.read { try $0.response(to: small.request) } == small)
+    }
+
+    @Test("an entry is replaced by the next of the same request; its members follow by difference")
+    func entryIsReplaced() throws {
+        try put(entry(1, [1, 2, 3]), entry(2, [3]))
+        #expect(try counts() == [2, 2, 2, 4])
+        try put(entry(1, [4, 2], scan: 2))
+        #expect(try response(1) == entry(1, [4, 2], scan: 2))
+        #expect(try counts() == [2, 2, 2, 3])
+        // A record that is no longer listed does not take the entry with it; one that is does.
+        try store.put("Issue", RecordKey(1))
+        try store.put("Issue", RecordKey(4))
+        try store.write { try $0.delete("Issue", RecordKey(1)) }
+        #expect(try response(1) != nil)
+        try store.write { try $0.delete("Issue", RecordKey(4)) }
+        #expect(try response(1) == nil)
+        #expect(try counts() == [1, 1, 1, 1])
+    }
+
+    @Test("deleting a record removes the entries that list it, and no others")
+    func deletionRemovesEntriesThatListIt() throws {
+        try store.write { writer in
+            for id: Int64 in 1...3 { try writer.put("Issue", RecordKey(id), []) }
+            try writer.put("User", RecordKey(2), [])
+        }
+        try put(entry(1, [1, 2]), entry(2, [2, 3]), entry(3, [3]))
+        try store.write { try $0.delete("User", RecordKey(2)) }
+        #expect(try counts() == [3, 3, 3, 5])
+        try store.write { try $0.delete("Issue", RecordKey(2)) }
+        #expect(try response(1) == nil)
+        #expect(try response(2) == nil)
+        #expect(try response(3) == entry(3, [3]))
+        #expect(try counts() == [1, 1, 1, 1])
+    }
+
+    @Test("ids of responses are never reused")
+    func idsAreNeverReused() throws {
+        func lastID() throws -> [UInt8]? {
+            try store.read { reader in try reader.access.keys(of: reader.access.state.responses).last }
+        }
+        try store.put("Issue", RecordKey(1))
+        try put(entry(1, [1]))
+        let first = try lastID()
+        try store.write { try $0.delete("Issue", RecordKey(1)) }
+        try put(entry(1, [1]))
+        #expect(try lastID() != first)
+    }
+
+    @Test("URLs of any length, and those that begin with each other, are kept apart")
+    func longURLs() throws {
+        let urls = [399, 400, 401, 5000].map { "https://api.example.org/" + String(repeating: "x", count: $0) }
+        for (number, url) in urls.enumerated() {
+            var entry = entry(1, [Int64(number)])
+            entry.request.url = url
+            try put(entry)
+        }
+        for (number, url) in urls.enumerated() {
+            var request = request(1)
+            request.url = url
+            let found = try store.read { [request] in try $0.response(to: request)?.listed.first?.storageKey }
+            #expect(found == RecordKey(Int64(number)).storageKey)
+        }
+        #expect(try counts() == [4, 4, 4, 4])
+    }
+
+    @Test("an entry that lists thousands of records, some twice, comes back in its order")
+    func longList() throws {
+        let issues = (0..<5000).map { Int64($0 * 7 % 4000) }
+        try put(entry(1, issues))
+        #expect(try response(1)?.listed.map(\.storageKey) == issues.map { RecordKey($0).storageKey })
+        #expect(try counts()[3] == Set(issues).count)
+    }
+
+    @Test("checkpoints come back by name, are replaced, and are listed; names may be long or empty")
+    func checkpoints() throws {
+        let long = String(repeating: "name ", count: 200)
+        func checkpoint(_ pages: Int) -> Checkpoint {
+            Checkpoint(
+                state: .underWay, nextURL: "https://x.example/?page=\(pages)", scan: .max, pages: pages, records: -1,
+                startedAt: Timestamp(microseconds: 5), completedAt: nil)
+        }
+        let names = ["issues", "", "issues\0", long, long + "2"]
+        for (number, name) in names.enumerated() { try store.write { try $0.setCheckpoint(name, checkpoint(number)) } }
+        for (number, name) in names.enumerated() { #expect(try store.read { try $0.checkpoint(name) } == checkpoint(number)) }
+        #expect(try store.read { try $0.checkpoint("other") } == nil)
+        let complete = Checkpoint(
+            state: .complete, nextURL: nil, scan: 0, pages: 0, records: 0, startedAt: Timestamp(microseconds: 0),
+            completedAt: Timestamp(microseconds: .max))
+        try store.write { try $0.setCheckpoint("issues", complete) }
+        #expect(try store.read { try $0.checkpoint("issues") } == complete)
+        var listed: [String] = []
+        try store.read { reader in try reader.forEachCheckpoint { name, _ in listed.append(name) } }
+        #expect(listed == ["", "issues", "issues\0", "(a long name)", "(a long name)"])
+    }
+
+    @Test("a checkpoint and a response of a write that throws are not kept")
+    func failedWriteKeepsNothing() throws {
+        struct Stop: Error {}
+        let entry = entry(1, [1])
+        #expect(throws: Stop.self) {
+            try store.write { writer in
+                try writer.putResponse(entry)
+                throw Stop()
+            }
+        }
+        #expect(try counts() == [0, 0, 0, 0])
+    }
+}

@@ -1,0 +1,200 @@
+// What the tests of this target share: a folder each, random values from a named seed, and a schema with every kind of
+// relationship.
+
+import Foundation
+import LMDB
+@testable import TarnStore
+import Testing
+
+/// A new folder, removed with the last reference to it.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/tarn-store-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// A path inside, where nothing is yet.
+    func callAsFunction(_ name: String) -> String { path + "/" + name }
+}
+
+/// Random numbers from a seed that a failing test names.
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// Bytes from hexadecimal text.
+func hex(_ text: String) -> [UInt8] {
+    text.split(separator: " ").flatMap { word -> [UInt8] in
+        stride(from: 0, to: word.count, by: 2).compactMap { offset in
+            let start = word.index(word.startIndex, offsetBy: offset)
+            return UInt8(word[start..<word.index(start, offsetBy: 2)], radix: 16)
+        }
+    }
+}
+
+/// What a closure writes.
+func written(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
+    var writer = ByteWriter()
+    body(&writer)
+    return Array(writer.bytes)
+}
+
+/// The store error that a closure throws; nil if it throws nothing, or something else.
+func storeError(_ body: () throws -> Void) -> StoreError? {
+    do {
+        try body()
+        return nil
+    } catch let error as StoreError {
+        return error
+    } catch {
+        Issue.record("not a StoreError: \(error)")
+        return nil
+    }
+}
+
+enum Forge {
+    /// A to-one pair declared on one side, an ordered many-to-many, a to-one whose other side is ordered, one to itself.
+    static let schema = Schema([
+        EntityDefinition(
+            "User", key: ["id"],
+            attributes: [AttributeDefinition("id", .int), AttributeDefinition("login", .string, indexed: true)]),
+        EntityDefinition("Label", key: ["name"], attributes: [AttributeDefinition("name", .string)]),
+        EntityDefinition(
+            "Issue", key: ["id"],
+            attributes: [
+                AttributeDefinition("id", .int), AttributeDefinition("title", .string),
+                AttributeDefinition("number", .int, optional: true, indexed: true),
+                AttributeDefinition("closedAt", .date, optional: true),
+            ],
+            relationships: [
+                RelationshipDefinition("author", to: "User", inverse: "issues"),
+                RelationshipDefinition("labels", to: "Label", many: true, ordered: true, inverse: "issues"),
+                RelationshipDefinition("duplicateOf", to: "Issue", inverse: "duplicates"),
+                RelationshipDefinition("board", to: "Board", inverse: "cards"),
+            ]),
+        EntityDefinition(
+            "Board", key: ["owner", "name"],
+            attributes: [AttributeDefinition("owner", .string), AttributeDefinition("name", .string)],
+            relationships: [RelationshipDefinition("cards", to: "Issue", many: true, ordered: true, inverse: "board")]),
+    ])
+
+    static let quick = Store.Options(durability: .volatile)
+
+    static func open(_ path: String, _ schema: Schema? = schema) throws(StoreError) -> Store {
+        try Store.open(at: path, schema: schema, options: quick)
+    }
+}
+
+extension Store {
+    func put(_ entity: String, _ key: RecordKey, _ values: [String: Value] = [:]) throws {
+        try write { writer in
+            try writer.put(entity, key, values.map { Record.Field($0.key, $0.value) })
+        }
+    }
+
+    func record(_ entity: String, _ key: RecordKey) throws -> Record? {
+        try read { reader in try reader.record(entity, key) }
+    }
+
+    func count(_ entity: String) throws -> Int { try read { reader in try reader.count(entity) } }
+
+    var sequence: UInt64 { get throws { try read { reader in try reader.sequence } } }
+
+    /// The keys that a relationship leads to, in its order; `nil` for one that cannot be named.
+    func related(_ entity: String, _ key: RecordKey, _ relationship: String) throws -> [RecordKey?] {
+        try read { reader in
+            var keys: [RecordKey?] = []
+            try reader.forEachRelated(entity, key, relationship) { target in
+                keys.append(target.key)
+                return true
+            }
+            return keys
+        }
+    }
+
+    /// The targets of a relationship whose records are not there.
+    func missing(_ entity: String, _ key: RecordKey, _ relationship: String) throws -> [RecordKey?] {
+        try read { reader in
+            var keys: [RecordKey?] = []
+            try reader.forEachRelated(entity, key, relationship) { target in
+                if target.record == nil { keys.append(target.key) }
+                return true
+            }
+            return keys
+        }
+    }
+
+    /// Every entry of the index of a field.
+    func indexEntries(_ entity: String, _ field: String) throws -> [[UInt8]] {
+        try read { reader in
+            let access = reader.access
+            let id = try #require(try access.state.entity(entity).field(field)?.index)
+            return try access.keys(of: access.state.index(id))
+        }
+    }
+
+    /// The change log: commit sequence, operation (1 created, 2 updated, 3 deleted), entity, storage key.
+    func changes() throws -> [Change] {
+        try read { reader in
+            var result: [Change] = []
+            let cursor = try reader.access.raw.cursor(reader.access.state.changes)
+            defer { cursor.close() }
+            var entry = try cursor.first()
+            while let (key, value) = entry {
+                result.append(
+                    Change(
+                        sequence: UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), operation: value[0],
+                        entity: value.load(1, UInt16.self), key: Array(value.slice(3..<value.count))))
+                entry = try cursor.next()
+            }
+            return result
+        }
+    }
+
+    struct Change: Equatable {
+        var sequence: UInt64
+        var operation: UInt8
+        var entity: UInt16
+        var key: [UInt8]
+    }
+
+    /// Stores what is said about a record as the import does: as a body of fields.
+    @discardableResult
+    func merge(_ entity: String, _ key: RecordKey, complete: Bool, _ values: [(UInt16, Value)]) throws -> StoreWriter.Outcome {
+        try write { writer in
+            let entity = try writer.access.state.entity(entity)
+            var builder = BodyBuilder(), body = ByteWriter()
+            for (id, value) in values { builder.field(id) { $0.appendValue(value) } }
+            builder.finish(into: &body)
+            let view = try #require(RowBody(body.bytes, isWide: builder.isWide))
+            return try key.storageKey.withUnsafeBytes { try writer.merge(entity, $0, view, isComplete: complete) }
+        }
+    }
+}
+
+extension StoreAccess {
+    func keys(of table: Table) throws -> [[UInt8]] {
+        let cursor = try raw.cursor(table)
+        defer { cursor.close() }
+        var result: [[UInt8]] = [], entry = try cursor.first()
+        while let (key, _) = entry {
+            result.append(Array(key))
+            entry = try cursor.next()
+        }
+        return result
+    }
+}

@@ -181,7 +181,7 @@ struct TableTests {
 
     @Test("random puts and deletes leave what a dictionary says", arguments: [UInt64(1), 2, 3])
     func randomChangesMatchADictionary(_ seed: UInt64) throws {
-        var random = SplitMix(seed: seed), model: [[UInt8]: [UInt8]] = [:]
+        var random = SeededRandom(seed: seed), model: [[UInt8]: [UInt8]] = [:]
         for _ in 0..<30 {
             try environment.write { transaction in
                 for _ in 0..<40 {
@@ -203,7 +203,7 @@ struct TableTests {
 }
 
 /// Random numbers from a seed that a failing test names.
-struct SplitMix: RandomNumberGenerator {
+struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

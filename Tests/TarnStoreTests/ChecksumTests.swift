@@ -26,7 +26,7 @@ struct ChecksumTests {
 
     @Test("any division into parts gives the same value", arguments: [UInt64(71)])
     func partsGiveTheSame(_ seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededRandom(seed: seed)
         let bytes = (0..<100).map { _ in UInt8(truncatingIfNeeded: random.next()) }, whole = checksum(bytes)
         for first in 0...100 {
             for second in stride(from: first, through: 100, by: 7) {

@@ -113,7 +113,7 @@ struct RelationshipTests {
                 builder.field(1) { $0.appendValue(issue) }
                 builder.field(field) {
                     $0.append(ValueTag.positionedReference)
-                    $0.append(position)
+                    $0.appendLittleEndian(position)
                     $0.append(target)
                 }
                 builder.finish(into: &body)

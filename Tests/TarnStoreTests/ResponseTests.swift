@@ -22,7 +22,7 @@ struct ResponseTests {
         ResponseEntry(
             request: request(page), status: 200, headers: ["etag", "\"\(page)\"", "link", ""],
             fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: -2), scan: scan,
-            listed: issues.map { ListedRecord(entity: 3, storageKey: RecordKey($0).storageKey) }, metadata: "{\"total\":1}")
+            count: issues.count + 1, listed: issues.map { ListedRecord(entity: 3, storageKey: RecordKey($0).storageKey) }, metadata: "{\"total\":1}")
     }
 
     private func put(_ entries: ResponseEntry...) throws {
@@ -62,7 +62,7 @@ struct ResponseTests {
     func smallestEntry() throws {
         let small = ResponseEntry(
             request: RequestKey(url: "", endpoint: ""), status: 304, headers: [], fetchedAt: Timestamp(microseconds: 0),
-            validatedAt: Timestamp(microseconds: 0), scan: 0, listed: [])
+            validatedAt: Timestamp(microseconds: 0), scan: 0, count: 0, listed: [])
         try put(small)
         #expect(try store.read { try $0.response(to: small.request) } == small)
     }
@@ -143,7 +143,7 @@ struct ResponseTests {
         let long = String(repeating: "name ", count: 200)
         func checkpoint(_ pages: Int) -> Checkpoint {
             Checkpoint(
-                state: .underWay, nextURL: "https://x.example/?page=\(pages)", scan: .max, pages: pages, records: -1,
+                state: .underWay, plan: "plan \(pages)", nextURL: "https://x.example/?page=\(pages)", scan: .max, pages: pages, records: -1,
                 startedAt: Timestamp(microseconds: 5), completedAt: nil)
         }
         let names = ["issues", "", "issues\0", long, long + "2"]
@@ -151,7 +151,7 @@ struct ResponseTests {
         for (number, name) in names.enumerated() { #expect(try store.read { try $0.checkpoint(name) } == checkpoint(number)) }
         #expect(try store.read { try $0.checkpoint("other") } == nil)
         let complete = Checkpoint(
-            state: .complete, nextURL: nil, scan: 0, pages: 0, records: 0, startedAt: Timestamp(microseconds: 0),
+            state: .complete, plan: "", nextURL: nil, scan: 0, pages: 0, records: 0, startedAt: Timestamp(microseconds: 0),
             completedAt: Timestamp(microseconds: .max))
         try store.write { try $0.setCheckpoint("issues", complete) }
         #expect(try store.read { try $0.checkpoint("issues") } == complete)

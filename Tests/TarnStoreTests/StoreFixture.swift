@@ -22,7 +22,7 @@ final class TemporaryFolder: Sendable {
 }
 
 /// Random numbers from a seed that a failing test names.
-struct SplitMix: RandomNumberGenerator {
+struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

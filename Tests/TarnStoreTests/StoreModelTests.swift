@@ -36,9 +36,9 @@ struct StoreModelTests {
         RecordKey([.string("a"), .string("b")]), RecordKey([.string("a\0b"), .string("")]), RecordKey([.string(String(repeating: "z", count: 300)), .string("b")]),
     ]
 
-    private func number(_ random: inout SplitMix) -> RecordKey { RecordKey(Int64.random(in: -6...18, using: &random)) }
+    private func number(_ random: inout SeededRandom) -> RecordKey { RecordKey(Int64.random(in: -6...18, using: &random)) }
 
-    private func key(_ entity: String, _ random: inout SplitMix) -> RecordKey {
+    private func key(_ entity: String, _ random: inout SeededRandom) -> RecordKey {
         switch entity {
         case "Label": StoreModelTests.labels.randomElement(using: &random) ?? RecordKey("")
         case "Board": StoreModelTests.boards.randomElement(using: &random) ?? RecordKey("")
@@ -46,9 +46,9 @@ struct StoreModelTests {
         }
     }
 
-    private func values(_ entity: String, _ random: inout SplitMix) -> [String: Value] {
+    private func values(_ entity: String, _ random: inout SeededRandom) -> [String: Value] {
         var values: [String: Value] = [:]
-        func maybe(_ name: String, _ value: (inout SplitMix) -> Value) {
+        func maybe(_ name: String, _ value: (inout SeededRandom) -> Value) {
             switch Int.random(in: 0...3, using: &random) {
             case 0: break
             case 1: values[name] = .null
@@ -77,7 +77,7 @@ struct StoreModelTests {
     @Test("3,000 random puts, patches, deletes and reopenings leave what dictionaries say", arguments: [UInt64(101), 102, 103])
     func randomOperations(_ seed: UInt64) throws {
         let folder = try TemporaryFolder(), entities = ["User", "Label", "Issue", "Issue", "Issue", "Board"]
-        var random = SplitMix(seed: seed), model = Model()
+        var random = SeededRandom(seed: seed), model = Model()
         var store: Store? = try Forge.open(folder("s"))
         var operations = 0
         while operations < 3000 {

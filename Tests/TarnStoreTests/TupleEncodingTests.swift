@@ -60,7 +60,7 @@ struct TupleEncodingTests {
 
     @Test("byte order is the order of integers", arguments: [UInt64(11), 12])
     func integerOrder(_ seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededRandom(seed: seed)
         var values: [Int64] = [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
         for _ in 0..<1500 { values.append(Int64(truncatingIfNeeded: random.next()) >> Int.random(in: 0...63, using: &random)) }
         let sorted = Set(values).sorted().map { value in written { $0.appendTuple(value) } }
@@ -69,7 +69,7 @@ struct TupleEncodingTests {
 
     @Test("byte order is the order of doubles", arguments: [UInt64(21), 22])
     func doubleOrder(_ seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededRandom(seed: seed)
         var values: [Double] = [-.infinity, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1, .infinity]
         for _ in 0..<1500 {
             let value = Double(bitPattern: random.next())
@@ -82,7 +82,7 @@ struct TupleEncodingTests {
     /// Characters that collide easily: NUL, the highest code points, and what is equal only canonically.
     static let alphabet: [Unicode.Scalar] = ["\0", "\u{1}", "a", "b", "é", "\u{301}", "e", "ÿ", "\u{FFFF}", "\u{10FFFF}", "\u{7F}"]
 
-    static func string(_ random: inout SplitMix, upTo count: Int = 6) -> String {
+    static func string(_ random: inout SeededRandom, upTo count: Int = 6) -> String {
         var text = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: 0...count, using: &random) { text.append(alphabet.randomElement(using: &random) ?? "a") }
         return String(text)
@@ -90,7 +90,7 @@ struct TupleEncodingTests {
 
     @Test("byte order is the order of composites, component by component, strings by their UTF-8", arguments: [UInt64(31), 32, 33])
     func compositeOrder(_ seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededRandom(seed: seed)
         let keys = (0..<1200).map { _ in
             RecordKey([
                 .string(TupleEncodingTests.string(&random)), .int(Int64.random(in: -300...300, using: &random)),
@@ -117,7 +117,7 @@ struct TupleEncodingTests {
 
     @Test("every key comes back from its bytes", arguments: [UInt64(41), 42])
     func roundTrip(_ seed: UInt64) throws {
-        var random = SplitMix(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<1500 {
             let components = (0..<Int.random(in: 1...3, using: &random)).map { _ -> KeyComponent in
                 switch Int.random(in: 0...2, using: &random) {
@@ -160,7 +160,7 @@ struct TupleEncodingTests {
 
     @Test("the reader ends on any bytes, whole or cut, inside them", arguments: [UInt64(51), 52])
     func readerIsTotal(_ seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededRandom(seed: seed)
         let codes: [UInt8] = [0, 1, 2, 0x0B, 0x0C, 0x13, 0x14, 0x15, 0x1C, 0x1D, 0x20, 0x21, 0x26, 0x27, 0x30, 0xFF]
         for _ in 0..<4000 {
             let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in

@@ -23,7 +23,8 @@ struct CoercionTests {
         (
             .bool,
             [
-                .bool(true), .bool(false), .bool(false), .bool(true), nil, nil, nil, nil, nil, nil, nil, .bool(true), nil, nil,
+                .bool(true), .bool(false), .bool(false), .bool(true), nil, nil, nil, nil, nil, nil, nil, .bool(true), nil,
+                nil,
                 nil, nil, nil,
             ]
         ),
@@ -66,7 +67,9 @@ struct CoercionTests {
         (.array(.int), [nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, .array([])]),
     ]
 
-    @Test("every attribute type takes from every kind of JSON exactly what the table says, and reports the rest", arguments: table.indices)
+    @Test(
+        "every attribute type takes from every kind of JSON exactly what the table says, and reports the rest",
+        arguments: table.indices)
     func everyTypeFromEveryKind(_ row: Int) throws {
         let (type, expected) = Self.table[row]
         try #require(expected.count == Self.columns.count)
@@ -91,12 +94,14 @@ struct CoercionTests {
 
     @Test("whole numbers are exact to the last bit, or refused")
     func wholeNumbers() throws {
-        let int = try thing([AttributeDefinition("v", .int)]), uint = try thing([AttributeDefinition("v", .uint)])
+        let int = try thing([AttributeDefinition("v", .int)])
+        let uint = try thing([AttributeDefinition("v", .uint)])
         let ints: [(String, Int64?)] = [
             ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9223372036854775808", nil),
             (#""9223372036854775807""#, .max), (#""-9223372036854775808""#, .min), (#""9223372036854775808""#, nil),
             ("9007199254740993", 9_007_199_254_740_993), ("9007199254740992.0", 9_007_199_254_740_992), ("1e3", 1000),
-            ("1e19", nil), ("-0", 0), ("-0.0", 0), ("0.1", nil), ("1e-400", 0), (#""1.0""#, nil), (#"" 1""#, nil), (#""1 ""#, nil),
+            ("1e19", nil), ("-0", 0), ("-0.0", 0), ("0.1", nil), ("1e-400", 0), (#""1.0""#, nil), (#"" 1""#, nil),
+            (#""1 ""#, nil),
             (#""0x10""#, nil), (#""12px""#, nil), (#""1e3""#, nil), (#""٣""#, nil), (#""1\u0000""#, nil), (#""-""#, nil),
         ]
         for (json, expected) in ints { try expect(int, json, expected.map(Value.int), "int") }
@@ -132,7 +137,8 @@ struct CoercionTests {
     func dates() throws {
         let bed = try thing([AttributeDefinition("v", .date)])
         let cases: [(String, Int64?)] = [
-            ("1970-01-01T00:00:00Z", 0), ("1969-12-31T23:59:59.999999Z", -1), ("2026-11-21T02:19:00.25+01:00", 1_795_223_940_250_000),
+            ("1970-01-01T00:00:00Z", 0), ("1969-12-31T23:59:59.999999Z", -1),
+            ("2026-11-21T02:19:00.25+01:00", 1_795_223_940_250_000),
             ("2024-02-29T00:00:00z", 1_709_164_800_000_000), ("2023-02-29T00:00:00Z", nil), ("2026-11-21", nil),
             ("2026-11-21T02:19:00", nil), ("2026-13-01T00:00:00Z", nil), ("2026-11-21T24:00:00Z", nil), ("1700000000", nil),
             ("Sun Aug 31 00:29:15 +0000 2014", nil), ("2026-11-21T02:19:00.Z", nil), ("2026-11-21T02:19:00Zx", nil),
@@ -151,7 +157,8 @@ struct CoercionTests {
             ("1.5", unit == .microseconds ? 2 : scale * 3 / 2), (#""2026-11-21T02:19:00Z""#, 1_795_227_540_000_000),
             ("9223372036854775807", unit == .microseconds ? .max : nil),
             // Times 1,000 this wraps to a positive number, which looks like a date.
-            ("20000000000000000", unit == .microseconds ? 20_000_000_000_000_000 : nil), ("18446744073709551615", nil), ("1e300", nil),
+            ("20000000000000000", unit == .microseconds ? 20_000_000_000_000_000 : nil), ("18446744073709551615", nil),
+            ("1e300", nil),
             (#""1e400""#, nil), ("true", nil), ("[]", nil), (#""""#, nil),
         ]
         for (json, expected) in cases {
@@ -163,7 +170,10 @@ struct CoercionTests {
     func uuids() throws {
         let bed = try thing([AttributeDefinition("v", .uuid)])
         try expect(bed, #""\#(Self.id.uppercased())""#, .uuid(Self.uuid), "uuid")
-        for text in [Self.id + "0", " " + Self.id, "{\(Self.id)}", String(Self.id.dropLast()), Self.id.replacing("-", with: ""), Self.id + #"\u0000"#] {
+        for text in [
+            Self.id + "0", " " + Self.id, "{\(Self.id)}", String(Self.id.dropLast()), Self.id.replacing("-", with: ""),
+            Self.id + #"\u0000"#,
+        ] {
             try expect(bed, #""\#(text)""#, nil, "uuid")
         }
     }
@@ -171,7 +181,9 @@ struct CoercionTests {
     @Test("URLs keep their text; what holds spaces, quotes or control characters is none")
     func urls() throws {
         let bed = try thing([AttributeDefinition("v", .url)])
-        for text in ["https://a.example/é?q=1#f", "/relative", "mailto:a@b", "a%20b"] { try expect(bed, #""\#(text)""#, .url(text), "url") }
+        for text in ["https://a.example/é?q=1#f", "/relative", "mailto:a@b", "a%20b"] {
+            try expect(bed, #""\#(text)""#, .url(text), "url")
+        }
         for text in ["a b", #"a\nb"#, "<a>", #"a\"b"#, #"\u0000"#] { try expect(bed, #""\#(text)""#, nil, "url") }
     }
 
@@ -190,7 +202,9 @@ struct CoercionTests {
         try expect(bed, #"[1,"x"]"#, nil, "[int]")
         try expect(bed, "[[1]]", nil, "[int]")
         let dates = try thing([AttributeDefinition("v", .array(.date))], EntityMapping(epochs: ["v": .seconds]))
-        try expect(dates, "[1,2]", .array([.date(Timestamp(microseconds: 1_000_000)), .date(Timestamp(microseconds: 2_000_000))]), "[date]")
+        try expect(
+            dates, "[1,2]", .array([.date(Timestamp(microseconds: 1_000_000)), .date(Timestamp(microseconds: 2_000_000))]),
+            "[date]")
     }
 
     @Test("json keeps any value as compact text, keys in their order, numbers as they were written")
@@ -210,7 +224,8 @@ struct CoercionTests {
         #expect(try bed.value("Thing", 1, "w") == .int(7))
         #expect(report.updated == 1)
         let diagnostic = try #require(report.diagnostics.first)
-        #expect(diagnostic.code == .valueType && diagnostic.entity == "Thing" && diagnostic.key == "1" && diagnostic.field == "v")
+        #expect(
+            diagnostic.code == .valueType && diagnostic.entity == "Thing" && diagnostic.key == "1" && diagnostic.field == "v")
         #expect(diagnostic.message.contains(#"the text "five""#))
     }
 

@@ -15,7 +15,9 @@ struct DerivedTests {
             Schema([
                 EntityDefinition(
                     "Playlist", key: ["id"], attributes: [id(), text],
-                    relationships: [RelationshipDefinition("tracks", to: "Track", many: true, ordered: true, inverse: "playlist")]),
+                    relationships: [
+                        RelationshipDefinition("tracks", to: "Track", many: true, ordered: true, inverse: "playlist")
+                    ]),
                 EntityDefinition(
                     "Track", key: ["id"], attributes: [id(key), text],
                     relationships: [RelationshipDefinition("playlist", to: "Playlist", inverse: "tracks")]),
@@ -25,7 +27,8 @@ struct DerivedTests {
     @Test("nested objects get their reference from where they stand")
     func nested() throws {
         let bed = try Forge.store()
-        try bed.take(#"[{"id":1,"title":"t","comments":[{"id":3,"text":"c"},{"id":2,"issue":null},{"id":4,"issue":99}]}]"#, "Issue")
+        try bed.take(
+            #"[{"id":1,"title":"t","comments":[{"id":3,"text":"c"},{"id":2,"issue":null},{"id":4,"issue":99}]}]"#, "Issue")
         #expect(try bed.related("Issue", 1, "comments") == ["2", "3", "4"])
         #expect(try bed.related("Comment", 2, "issue") == ["1"])
         #expect(try bed.related("Issue", 99, "comments") == [])
@@ -74,7 +77,9 @@ struct DerivedTests {
         let bed = try Forge.store()
         try bed.take(#"[{"id":1},{"id":2},{"id":3},{"id":9}]"#, "Comment")
         try bed.take(#"[{"id":7,"title":"t","comments":[9]}]"#, "Issue")
-        try bed.add(#"[{"id":1,"title":"t","comments":[1,2,4]},{"id":2,"title":"t","comments":[1,3]},{"id":7,"comments":[]}]"#, "Issue")
+        try bed.add(
+            #"[{"id":1,"title":"t","comments":[1,2,4]},{"id":2,"title":"t","comments":[1,3]},{"id":7,"comments":[]}]"#,
+            "Issue")
         try bed.add(#"[{"id":2},{"id":3,"text":"new"},{"id":4},{"id":9}]"#, "Comment")
         let report = try bed.commit()
         #expect(report.entities["Comment"] == ImportReport.Counts(created: 1, updated: 4))
@@ -110,7 +115,8 @@ struct DerivedTests {
     @Test("of two lists for one relationship in a unit the later one counts")
     func twoLists() throws {
         let bed = try Forge.store()
-        try bed.take(#"[{"id":1,"title":"t","comments":[{"id":1},{"id":2}]},{"id":1,"comments":[{"id":2},{"id":3}]}]"#, "Issue")
+        try bed.take(
+            #"[{"id":1,"title":"t","comments":[{"id":1},{"id":2}]},{"id":1,"comments":[{"id":2},{"id":3}]}]"#, "Issue")
         #expect(try bed.related("Issue", 1, "comments") == ["2", "3"])
         #expect(try bed.count("Comment") == 3)
     }
@@ -119,7 +125,8 @@ struct DerivedTests {
     func levels() throws {
         let bed = try Forge.store()
         try bed.take(
-            #"[{"id":1,"login":"a","issues":[{"id":1,"title":"t","comments":[{"id":1},{"id":2}]},{"id":2,"title":"u","comments":[{"id":3}]}]}]"#, "User")
+            #"[{"id":1,"login":"a","issues":[{"id":1,"title":"t","comments":[{"id":1},{"id":2}]},{"id":2,"title":"u","comments":[{"id":3}]}]}]"#,
+            "User")
         #expect(try bed.related("User", 1, "issues") == ["1", "2"])
         #expect(try bed.related("Issue", 1, "comments") == ["1", "2"])
         try bed.take(#"[{"id":1,"issues":[{"id":1,"comments":[{"id":2},{"id":3}]}]}]"#, "User")
@@ -140,7 +147,8 @@ struct DerivedTests {
                         RelationshipDefinition("children", to: "Node", many: true, inverse: "parent"),
                     ])
             ]), Mapping(entities: ["Node": EntityMapping(declared: ["children"])]))
-        let json = #"{"id":1,"parent":null,"children":[{"id":2,"children":[{"id":4,"children":[]}]},{"id":3,"children":null}]}"#
+        let json =
+            #"{"id":1,"parent":null,"children":[{"id":2,"children":[{"id":4,"children":[]}]},{"id":3,"children":null}]}"#
         #expect(try bed.take(json, "Node").created == 4)
         #expect(try bed.related("Node", 1, "children") == ["2", "3"])
         #expect(try bed.related("Node", 2, "children") == ["4"])
@@ -189,7 +197,8 @@ struct DerivedTests {
     @Test("members with keys longer than LMDB's are linked, ordered and released like others")
     func longKeys() throws {
         let bed = try Self.playlists(.string)
-        let a = String(repeating: "a", count: 300), b = String(repeating: "b", count: 300)
+        let a = String(repeating: "a", count: 300)
+        let b = String(repeating: "b", count: 300)
         try bed.take(#"[{"id":1,"tracks":[{"id":"\#(b)"},{"id":"\#(a)","text":"kept"}]}]"#, "Playlist")
         #expect(try bed.related("Playlist", 1, "tracks") == [b, a])
         try bed.take(#"[{"id":1,"tracks":["\#(a)"]}]"#, "Playlist")
@@ -205,8 +214,12 @@ struct DerivedTests {
     func oneToOne() throws {
         let bed = try TestStore(
             Schema([
-                EntityDefinition("Profile", key: ["id"], attributes: [Self.id(), Self.text], relationships: [RelationshipDefinition("user", to: "User", inverse: "profile")]),
-                EntityDefinition("User", key: ["id"], attributes: [Self.id()], relationships: [RelationshipDefinition("profile", to: "Profile", inverse: "user")]),
+                EntityDefinition(
+                    "Profile", key: ["id"], attributes: [Self.id(), Self.text],
+                    relationships: [RelationshipDefinition("user", to: "User", inverse: "profile")]),
+                EntityDefinition(
+                    "User", key: ["id"], attributes: [Self.id()],
+                    relationships: [RelationshipDefinition("profile", to: "Profile", inverse: "user")]),
             ]), Mapping(entities: ["User": EntityMapping(declared: ["profile"])]))
         try bed.take(#"[{"id":1,"profile":{"id":10,"text":"p"}}]"#, "User")
         #expect(try bed.related("User", 1, "profile") == ["10"])
@@ -223,7 +236,8 @@ struct DerivedTests {
         #expect(try bed.value("Profile", 10, "text") == .string("p"))
     }
 
-    @Test("many-to-many from the derived side adds to and takes from the lists at the other side, and leaves the rest of them")
+    @Test(
+        "many-to-many from the derived side adds to and takes from the lists at the other side, and leaves the rest of them")
     func manyToMany() throws {
         let bed = try TestStore(
             Schema([

@@ -25,7 +25,8 @@ struct DocumentTests {
     private func refusal(_ text: String) throws -> ImportError? { try refusal(Array(text.utf8)) }
 
     @Test(
-        "what is not JSON is an error that shows its beginning, and the store is as it was", arguments: [
+        "what is not JSON is an error that shows its beginning, and the store is as it was",
+        arguments: [
             "<!DOCTYPE html><html><body>502 Bad Gateway</body></html>", "", "   ", "{", "[", #"[{"id":2},{"id":3"#,
             #"[{"id":2,"name":"cut"#, #"[{"id":2}]]"#, #"[{"id":2}] [{"id":3}]"#, "{'id':2}", #"{"id":02}"#, #"{"id":2,}"#,
             "[{\"id\":2,\"name\":\"a\u{01}\"}]", #"[{"id":2,"name":"\x"}]"#, "undefined", "NaN", "\u{0}",
@@ -45,7 +46,9 @@ struct DocumentTests {
         #expect("\(error)".contains("<html>xxx") && "\(error)".utf8.count < 250)
     }
 
-    @Test("text that is not UTF-8 is refused", arguments: [[0xFF, 0xFE], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]])
+    @Test(
+        "text that is not UTF-8 is refused",
+        arguments: [[0xFF, 0xFE], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]])
     func invalidUTF8(_ bytes: [UInt8]) throws {
         let body = Array(#"[{"id":2,"name":""#.utf8) + bytes + Array(#""}]"#.utf8)
         guard case .invalidJSON? = try refusal(body) else {

@@ -49,7 +49,8 @@ struct KeyTests {
 
     @Test(
         "a key that is missing, null or of a wrong type is reported with its place, and the rest is imported",
-        arguments: [#"{"n":2}"#, #"{"id":null,"n":2}"#] + ["true", "1.5", #""x""#, "{}", "[1]", "9223372036854775808", "1e300"].map { #"{"id":\#($0)}"# })
+        arguments: [#"{"n":2}"#, #"{"id":null,"n":2}"#]
+            + ["true", "1.5", #""x""#, "{}", "[1]", "9223372036854775808", "1e300"].map { #"{"id":\#($0)}"# })
     func badKeys(_ record: String) throws {
         let bed = try bed(.int)
         let report = try bed.take(#"{"data":[{"id":1},\#(record),{"id":3}]}"#, "Node", records: "data")
@@ -67,7 +68,10 @@ struct KeyTests {
     @Test("strings are keys by their bytes: case, accents in two spellings, NUL and the empty string are all different")
     func stringBytes() throws {
         let bed = try bed(.string)
-        let keys = ["", "a", "A", "caf\u{E9}", "cafe\u{301}", #"a\u0000"#, #"a\u0000b"#, #"\u0000"#, #"a\u0000\u0000"#, "a\u{FFFF}", "日本"]
+        let keys = [
+            "", "a", "A", "caf\u{E9}", "cafe\u{301}", #"a\u0000"#, #"a\u0000b"#, #"\u0000"#, #"a\u0000\u0000"#, "a\u{FFFF}",
+            "日本",
+        ]
         let json = keys.map { #"{"id":"\#($0)","n":1}"# }.joined(separator: ",")
         #expect(try bed.take("[\(json)]", "Node").created == keys.count)
         #expect(try bed.record("Node", RecordKey("a\u{0}b")) != nil)
@@ -97,11 +101,15 @@ struct KeyTests {
         #expect(try bed.related("Node", key, "next") == [id])
     }
 
-    @Test("string keys longer than LMDB's are kept whole, are found, and are referred to", arguments: [204, 205, 206, 600, 100_000])
+    @Test(
+        "string keys longer than LMDB's are kept whole, are found, and are referred to",
+        arguments: [204, 205, 206, 600, 100_000])
     func longKeys(_ length: Int) throws {
         let bed = try bed(.string)
-        let long = String(repeating: "k", count: length), other = String(repeating: "k", count: length - 1) + "x"
-        let json = #"[{"id":"\#(long)","n":1},{"id":"\#(other)","n":2},{"id":"a","next":"\#(long)"},{"id":"b","next":{"id":"\#(other)"}}]"#
+        let long = String(repeating: "k", count: length)
+        let other = String(repeating: "k", count: length - 1) + "x"
+        let json =
+            #"[{"id":"\#(long)","n":1},{"id":"\#(other)","n":2},{"id":"a","next":"\#(long)"},{"id":"b","next":{"id":"\#(other)"}}]"#
         #expect(try bed.take(json, "Node").created == 4)
         #expect(try bed.record("Node", RecordKey(long))?["n"] == .int(1))
         #expect(try bed.record("Node", RecordKey(other))?["n"] == .int(2))
@@ -140,7 +148,8 @@ struct KeyTests {
     func nestedKey() throws {
         let bed = try bed(.int, EntityMapping(paths: ["id": ["meta.id", "meta.old.id"]]))
         let report = try bed.take(
-            #"[{"meta":{"id":1,"junk":0},"next":{"meta":{"junk":0,"old":{"id":2,"more":1}},"n":5}},{"id":3,"next":{"meta":{"id":2}}}]"#, "Node")
+            #"[{"meta":{"id":1,"junk":0},"next":{"meta":{"junk":0,"old":{"id":2,"more":1}},"n":5}},{"id":3,"next":{"meta":{"id":2}}}]"#,
+            "Node")
         #expect(report.created == 3 && report.diagnosticCount == 0)
         #expect(try bed.related("Node", 1, "next") == ["2"])
         #expect(try bed.related("Node", 3, "next") == ["2"])
@@ -151,7 +160,8 @@ struct KeyTests {
     func keyAlternates() throws {
         let bed = try bed(.int, EntityMapping(paths: ["id": ["uid", "number"]]))
         try bed.take(
-            #"[{"id":1,"number":2,"uid":3},{"number":4,"id":5,"uid":null},{"uid":null,"id":6},{"id":7,"next":{"id":9,"number":8}}]"#, "Node")
+            #"[{"id":1,"number":2,"uid":3},{"number":4,"id":5,"uid":null},{"uid":null,"id":6},{"id":7,"next":{"id":9,"number":8}}]"#,
+            "Node")
         #expect(try bed.lines().map { $0.prefix { $0 != "{" } } == ["Node 3 ", "Node 4 ", "Node 6 ", "Node 7 ", "Node 8 "])
         #expect(try bed.related("Node", 7, "next") == ["8"])
     }

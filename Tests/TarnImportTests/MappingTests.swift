@@ -21,13 +21,17 @@ struct MappingTests {
         #expect(names.prefix(6).map { record?[$0] } == ["a", "b", "c", "d", "e", "f"].map { Value.string($0) })
         try bed.take(#"[{"id":2,"updatedAt":"a","htmlURL":"b","HTTPStatus":"c","_links":"f","userIDs2":"h"}]"#, "Thing")
         let camel = try bed.record("Thing", 2)
-        #expect(["updatedAt", "htmlURL", "HTTPStatus", "_links", "userIDs2"].map { camel?[$0] } == ["a", "b", "c", "f", "h"].map { Value.string($0) })
+        #expect(
+            ["updatedAt", "htmlURL", "HTTPStatus", "_links", "userIDs2"].map { camel?[$0] }
+                == ["a", "b", "c", "f", "h"].map { Value.string($0) })
     }
 
     @Test("the converted name wins over the name as written, in either order")
     func namingOrder() throws {
         let bed = try thing([string("updatedAt")])
-        try bed.take(#"[{"id":1,"updatedAt":"camel","updated_at":"snake"},{"id":2,"updated_at":"snake","updatedAt":"camel"}]"#, "Thing")
+        try bed.take(
+            #"[{"id":1,"updatedAt":"camel","updated_at":"snake"},{"id":2,"updated_at":"snake","updatedAt":"camel"}]"#, "Thing"
+        )
         #expect(try bed.value("Thing", 1, "updatedAt") == .string("snake"))
         #expect(try bed.value("Thing", 2, "updatedAt") == .string("snake"))
     }
@@ -60,10 +64,13 @@ struct MappingTests {
     func alternates() throws {
         let bed = try thing([string("v")], EntityMapping(paths: ["v": ["first", "deep.second"]]))
         let cases: [(String, Value?)] = [
-            (#""v":"own","deep":{"second":"2"},"first":"1""#, .string("1")), (#""first":null,"v":"own","deep":{"second":"2"}"#, .string("2")),
-            (#""first":null,"deep":{"second":null},"v":"own""#, .string("own")), (#""first":null,"deep":{"second":null},"v":null"#, .null),
+            (#""v":"own","deep":{"second":"2"},"first":"1""#, .string("1")),
+            (#""first":null,"v":"own","deep":{"second":"2"}"#, .string("2")),
+            (#""first":null,"deep":{"second":null},"v":"own""#, .string("own")),
+            (#""first":null,"deep":{"second":null},"v":null"#, .null),
             (#""first":null"#, .null), (#""deep":null"#, nil), (#""deep":"scalar""#, nil), (#""deep":[{"second":"x"}]"#, nil),
-            (#""deep":{}"#, nil), (#""deep":null,"v":"own""#, .string("own")), (#""deep":{"second":"2"},"first":null"#, .string("2")),
+            (#""deep":{}"#, nil), (#""deep":null,"v":"own""#, .string("own")),
+            (#""deep":{"second":"2"},"first":null"#, .string("2")),
         ]
         for (index, (fields, expected)) in cases.enumerated() {
             try bed.take(#"[{"id":\#(index),\#(fields)}]"#, "Thing")
@@ -93,7 +100,9 @@ struct MappingTests {
 
     @Test("escaped dots and backslashes are part of a key")
     func escapes() throws {
-        let bed = try thing([string("a"), string("b"), string("c")], EntityMapping(paths: ["a": [#"x\.y"#], "b": ["x.y"], "c": [#"\\.z\.\\"#]]))
+        let bed = try thing(
+            [string("a"), string("b"), string("c")],
+            EntityMapping(paths: ["a": [#"x\.y"#], "b": ["x.y"], "c": [#"\\.z\.\\"#]]))
         try bed.take(#"[{"id":1,"x.y":"dotted","x":{"y":"nested"},"\\":{"z.\\":"slashed"}}]"#, "Thing")
         #expect(try bed.value("Thing", 1, "a") == .string("dotted"))
         #expect(try bed.value("Thing", 1, "b") == .string("nested"))
@@ -102,7 +111,9 @@ struct MappingTests {
 
     @Test("key paths are read and written with their escapes, and malformed ones are none")
     func keyPaths() {
-        for text in ["a", "a.b", #"a\.b.c"#, #"a\\b"#, "$", "reactions.+1", "日本.é"] { #expect(KeyPath(text)?.description == text) }
+        for text in ["a", "a.b", #"a\.b.c"#, #"a\\b"#, "$", "reactions.+1", "日本.é"] {
+            #expect(KeyPath(text)?.description == text)
+        }
         for text in ["", ".", "a.", ".a", "a..b", #"a\"#, #"a\b"#] { #expect(KeyPath(text) == nil, "\(text)") }
         let root = "$"
         #expect(KeyPath(root)?.keys == [])
@@ -110,20 +121,24 @@ struct MappingTests {
 
     @Test("one JSON key may feed several attributes")
     func sharedKey() throws {
-        let bed = try thing([AttributeDefinition("number", .int), string("text")], EntityMapping(paths: ["number": ["v"], "text": ["v"]]))
+        let bed = try thing(
+            [AttributeDefinition("number", .int), string("text")], EntityMapping(paths: ["number": ["v"], "text": ["v"]]))
         try bed.take(#"[{"id":1,"v":5}]"#, "Thing")
         #expect(try bed.record("Thing", 1)?.fields.map(\.value) == [.int(1), .int(5), .string("5")])
     }
 
     // MARK: What nobody wants
 
-    private func unmapped(_ report: ImportReport) -> [String] { report.unmapped.map { "\($0.entity).\($0.path) \($0.count)" } }
+    private func unmapped(_ report: ImportReport) -> [String] {
+        report.unmapped.map { "\($0.entity).\($0.path) \($0.count)" }
+    }
 
     @Test("paths that are neither mapped nor ignored are named once, with how often they came")
     func unmappedPaths() throws {
         let bed = try thing([string("v")], EntityMapping(paths: ["v": ["deep.v"]], ignored: ["node_id", "*_url"]))
         let report = try bed.take(
-            #"[{"id":1,"node_id":"x","a_url":"","b_url":"","url":"","zz":1,"deep":{"v":"1","w":2}},{"id":2,"zz":null,"deep":{"w":{}}},{"id":3}]"#, "Thing")
+            #"[{"id":1,"node_id":"x","a_url":"","b_url":"","url":"","zz":1,"deep":{"v":"1","w":2}},{"id":2,"zz":null,"deep":{"w":{}}},{"id":3}]"#,
+            "Thing")
         #expect(unmapped(report) == ["Thing.deep.w 2", "Thing.url 1", "Thing.zz 2"])
         #expect(unmapped(try bed.take(#"[{"id":1,"zz":1}]"#, "Thing")) == ["Thing.zz 1"])
         #expect(unmapped(try bed.take(#"[{"id":1}]"#, "Thing")).isEmpty)
@@ -131,7 +146,9 @@ struct MappingTests {
 
     @Test("an ignored path covers what is below it, also with a star, mapped neighbours stay mapped")
     func nestedIgnore() throws {
-        let bed = try thing([AttributeDefinition("thumbs", .int, optional: true)], EntityMapping(paths: ["thumbs": ["reactions.+1"]], ignored: ["reactions.*", "a.b"]))
+        let bed = try thing(
+            [AttributeDefinition("thumbs", .int, optional: true)],
+            EntityMapping(paths: ["thumbs": ["reactions.+1"]], ignored: ["reactions.*", "a.b"]))
         let report = try bed.take(#"[{"id":1,"reactions":{"+1":3,"-1":0,"url":{"x":1}},"a":{"b":1}}]"#, "Thing")
         #expect(try bed.value("Thing", 1, "thumbs") == .int(3))
         // `a` is not entered, and has perhaps more than `b`.
@@ -141,7 +158,10 @@ struct MappingTests {
     @Test("a star below a key that nothing maps ignores the whole of it")
     func starCoversTheObject() throws {
         let bed = try thing([], EntityMapping(ignored: ["reactions.*", "x.*.*"]))
-        #expect(unmapped(try bed.take(#"[{"id":1,"reactions":{"+1":3},"x":{"y":{"z":1}},"other":1}]"#, "Thing")) == ["Thing.other 1"])
+        #expect(
+            unmapped(try bed.take(#"[{"id":1,"reactions":{"+1":3},"x":{"y":{"z":1}},"other":1}]"#, "Thing")) == [
+                "Thing.other 1"
+            ])
     }
 
     @Test("what belongs to a nested record is its own entity's matter, also where a path leads past it")
@@ -150,10 +170,15 @@ struct MappingTests {
             Schema([
                 EntityDefinition("User", key: ["id"], attributes: [AttributeDefinition("id", .int), string("login")]),
                 EntityDefinition(
-                    "Post", key: ["id"], attributes: [AttributeDefinition("id", .int), string("authorLogin"), AttributeDefinition("raw", .json, optional: true), string("inner")],
+                    "Post", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int), string("authorLogin"),
+                        AttributeDefinition("raw", .json, optional: true), string("inner"),
+                    ],
                     relationships: [RelationshipDefinition("author", to: "User")]),
             ]), Mapping(entities: ["Post": EntityMapping(paths: ["authorLogin": ["author.login"], "inner": ["raw.inner"]])]))
-        let report = try bed.take(#"[{"id":1,"author":{"id":7,"login":"ada","bio":""},"raw":{"inner":"i","rest":1}}]"#, "Post")
+        let report = try bed.take(
+            #"[{"id":1,"author":{"id":7,"login":"ada","bio":""},"raw":{"inner":"i","rest":1}}]"#, "Post")
         #expect(unmapped(report) == ["User.bio 1"])
         #expect(try bed.value("Post", 1, "authorLogin") == .string("ada"))
         #expect(try bed.value("Post", 1, "inner") == .string("i"))
@@ -174,7 +199,8 @@ struct MappingTests {
     @Test("a glob's star stands for any run of characters in one key, and nothing else is special")
     func globs() throws {
         let bed = try thing([], EntityMapping(ignored: ["a*c", "q?", "*_*_z"]))
-        let report = try bed.take(#"[{"id":1,"ac":0,"abc":0,"a.c":0,"abcd":0,"qq":0,"q?":0,"__z":0,"1_2_3_z":0,"_z":0}]"#, "Thing")
+        let report = try bed.take(
+            #"[{"id":1,"ac":0,"abc":0,"a.c":0,"abcd":0,"qq":0,"q?":0,"__z":0,"1_2_3_z":0,"_z":0}]"#, "Thing")
         #expect(unmapped(report) == ["Thing._z 1", "Thing.abcd 1", "Thing.qq 1"])
     }
 }

@@ -34,7 +34,8 @@ struct MergeTests {
     func duplicates() throws {
         let bed = try Forge.store()
         let added = try bed.add(
-            #"[{"id":1,"title":"first","author":1},{"id":1,"title":"second","body":"b"},{"id":1,"body":null},{"id":1}]"#, "Issue")
+            #"[{"id":1,"title":"first","author":1},{"id":1,"title":"second","body":"b"},{"id":1,"body":null},{"id":1}]"#,
+            "Issue")
         #expect(added.count == 4 && added.listed.count == 4)
         let report = try bed.commit()
         #expect(report.entities["Issue"] == ImportReport.Counts(created: 1))
@@ -46,7 +47,8 @@ struct MergeTests {
     func noConflict() throws {
         let bed = try Forge.store()
         let report = try bed.take(
-            #"[{"id":1,"title":"t","labels":[1,2]},{"id":1,"labels":["1",{"id":2}],"title":"t"},{"id":1,"body":"more"}]"#, "Issue")
+            #"[{"id":1,"title":"t","labels":[1,2]},{"id":1,"labels":["1",{"id":2}],"title":"t"},{"id":1,"body":"more"}]"#,
+            "Issue")
         #expect(report.conflicts == 0)
         #expect(try bed.value("Issue", 1, "body") == .string("more"))
     }
@@ -55,10 +57,12 @@ struct MergeTests {
     func documentOrder() throws {
         let bed = try Forge.store()
         try bed.take(
-            #"[{"id":1,"title":"t","assignees":[{"id":5,"login":"as assignee"}],"author":{"id":5,"login":"as author"}}]"#, "Issue")
+            #"[{"id":1,"title":"t","assignees":[{"id":5,"login":"as assignee"}],"author":{"id":5,"login":"as author"}}]"#,
+            "Issue")
         #expect(try bed.value("User", 5, "login") == .string("as author"))
         try bed.take(
-            #"[{"id":1,"title":"t","author":{"id":5,"login":"as author"},"assignees":[{"id":5,"login":"as assignee"}]}]"#, "Issue")
+            #"[{"id":1,"title":"t","author":{"id":5,"login":"as author"},"assignees":[{"id":5,"login":"as assignee"}]}]"#,
+            "Issue")
         #expect(try bed.value("User", 5, "login") == .string("as assignee"))
     }
 
@@ -143,7 +147,9 @@ struct MergeTests {
         let schema = Schema([
             EntityDefinition(
                 "Node", key: ["id"],
-                attributes: [AttributeDefinition("id", .int), AttributeDefinition("a", .int), AttributeDefinition("b", .int)],
+                attributes: [
+                    AttributeDefinition("id", .int), AttributeDefinition("a", .int), AttributeDefinition("b", .int),
+                ],
                 relationships: [RelationshipDefinition("next", to: "Node"), RelationshipDefinition("other", to: "Node")])
         ])
         let one = try TestStore(schema)
@@ -158,7 +164,10 @@ struct MergeTests {
 
     @Test("a listed record makes its nested twin complete, whichever comes first")
     func listedTwin() throws {
-        for json in [#"[{"id":1,"login":"a","friend":{"id":2}},{"id":2,"login":"b"}]"#, #"[{"id":2,"login":"b"},{"id":1,"login":"a","friend":{"id":2}}]"#] {
+        for json in [
+            #"[{"id":1,"login":"a","friend":{"id":2}},{"id":2,"login":"b"}]"#,
+            #"[{"id":2,"login":"b"},{"id":1,"login":"a","friend":{"id":2}}]"#,
+        ] {
             let bed = try Forge.store()
             try bed.take(json, "User")
             #expect(try bed.record("User", 2)?.isPartial == false)

@@ -14,18 +14,21 @@ struct RandomGraphTests {
         arguments: Array(UInt64(1)...60) + (0..<4).map { _ in UInt64.random(in: 100...UInt64.max) })
     func sameAsDictionary(_ seed: UInt64) throws {
         var generator = GraphGenerator(seed: seed, ids: Int(seed % 5) * 4 + 3)
-        var segments: [(entity: String, sayings: [Saying])] = [], model = GraphModel()
+        var segments: [(entity: String, sayings: [Saying])] = []
+        var model = GraphModel()
         // In a large graph most of what is said is said again later; a small one shows every single saying.
         let size = [1, 2, 12][Int(seed % 3)]
         for _ in 0..<(size == 12 ? 5 : 2) {
             let entity = ["Issue", "User", "Issue", "Comment", "Label"].randomElement(using: &generator.random) ?? "Issue"
-            segments.append((entity, (0..<size).map { _ in generator.saying(entity, Int.random(in: 0...5, using: &generator.random)) }))
+            segments.append(
+                (entity, (0..<size).map { _ in generator.saying(entity, Int.random(in: 0...5, using: &generator.random)) }))
         }
         for segment in segments { for saying in segment.sayings { model.take(saying, isListed: true) } }
         for split in Self.splits {
             let bed = try Forge.store()
             let pages = try importing(segments, split, into: bed, &generator.random)
-            let expected = model.lines(bed.store.catalog), found = try bed.lines()
+            let expected = model.lines(bed.store.catalog)
+            let found = try bed.lines()
             #expect(found == expected, "seed \(seed), split \(split), pages:\n\(pages.joined(separator: "\n"))")
             try compareInverses(bed, model, generator.ids, "seed \(seed), split \(split)")
         }
@@ -59,10 +62,18 @@ struct RandomGraphTests {
     private func compareInverses(_ bed: TestStore, _ model: GraphModel, _ ids: Int, _ label: String) throws {
         for id in 1...ids {
             let key = Int64(id)
-            #expect(try bed.related("User", key, "issues") == model.referrers("Issue", "author", to: id), "\(label): issues of \(id)")
-            #expect(try bed.related("User", key, "assigned") == model.referrers("Issue", "assignees", to: id), "\(label): assigned to \(id)")
-            #expect(try bed.related("Label", key, "labelled") == model.referrers("Issue", "labels", to: id), "\(label): labelled \(id)")
-            #expect(try bed.related("Issue", key, "comments") == model.referrers("Comment", "issue", to: id), "\(label): comments of \(id)")
+            #expect(
+                try bed.related("User", key, "issues") == model.referrers("Issue", "author", to: id),
+                "\(label): issues of \(id)")
+            #expect(
+                try bed.related("User", key, "assigned") == model.referrers("Issue", "assignees", to: id),
+                "\(label): assigned to \(id)")
+            #expect(
+                try bed.related("Label", key, "labelled") == model.referrers("Issue", "labels", to: id),
+                "\(label): labelled \(id)")
+            #expect(
+                try bed.related("Issue", key, "comments") == model.referrers("Comment", "issue", to: id),
+                "\(label): comments of \(id)")
         }
     }
 

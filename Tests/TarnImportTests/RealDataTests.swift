@@ -21,17 +21,21 @@ private enum RealData {
 struct RealDataTests {
     private static func string(_ name: String) -> AttributeDefinition { AttributeDefinition(name, .string, optional: true) }
 
-    @Test("an answer of an events API: actors, repositories and payloads become records", .enabled(if: RealData.has("github-events.json")))
+    @Test(
+        "an answer of an events API: actors, repositories and payloads become records",
+        .enabled(if: RealData.has("github-events.json")))
     func events() throws {
         let schema = Schema([
             EntityDefinition(
                 "Event", key: ["id"],
                 attributes: [
-                    AttributeDefinition("id", .int), AttributeDefinition("type", .string), AttributeDefinition("createdAt", .date, indexed: true),
+                    AttributeDefinition("id", .int), AttributeDefinition("type", .string),
+                    AttributeDefinition("createdAt", .date, indexed: true),
                     AttributeDefinition("public", .bool), AttributeDefinition("payload", .json), Self.string("firstCommit"),
                 ],
                 relationships: [
-                    RelationshipDefinition("actor", to: "Actor", inverse: "events"), RelationshipDefinition("repo", to: "Repo", inverse: "events"),
+                    RelationshipDefinition("actor", to: "Actor", inverse: "events"),
+                    RelationshipDefinition("repo", to: "Repo", inverse: "events"),
                     RelationshipDefinition("org", to: "Actor"),
                 ]),
             EntityDefinition(
@@ -42,12 +46,16 @@ struct RealDataTests {
                 ]),
             EntityDefinition(
                 "Repo", key: ["id"],
-                attributes: [AttributeDefinition("id", .int), AttributeDefinition("name", .string), AttributeDefinition("url", .url, optional: true)]),
+                attributes: [
+                    AttributeDefinition("id", .int), AttributeDefinition("name", .string),
+                    AttributeDefinition("url", .url, optional: true),
+                ]),
         ])
         let bed = try TestStore(
             schema,
             Mapping(entities: [
-                "Event": EntityMapping(paths: ["firstCommit": ["payload.head"]]), "Actor": EntityMapping(ignored: ["gravatar_id"]),
+                "Event": EntityMapping(paths: ["firstCommit": ["payload.head"]]),
+                "Actor": EntityMapping(ignored: ["gravatar_id"]),
             ]))
         let body = try RealData.bytes("github-events.json")
         let added = try bed.importer.add(body, entity: "Event")
@@ -59,7 +67,9 @@ struct RealDataTests {
         let objects = try #require(JSONSerialization.jsonObject(with: Data(body)) as? [[String: Any]])
         var actors: Set<Int> = []
         for object in objects {
-            for field in ["actor", "org"] { if let id = (object[field] as? [String: Any])?["id"] as? Int { actors.insert(id) } }
+            for field in ["actor", "org"] {
+                if let id = (object[field] as? [String: Any])?["id"] as? Int { actors.insert(id) }
+            }
         }
         #expect(try bed.count("Actor") == actors.count)
         #expect(try bed.count("Repo") == Set(objects.compactMap { ($0["repo"] as? [String: Any])?["id"] as? Int }).count)
@@ -85,7 +95,8 @@ struct RealDataTests {
             EntityDefinition(
                 "Status", key: ["id"],
                 attributes: [
-                    AttributeDefinition("id", .int), AttributeDefinition("idStr", .string), AttributeDefinition("text", .string),
+                    AttributeDefinition("id", .int), AttributeDefinition("idStr", .string),
+                    AttributeDefinition("text", .string),
                     AttributeDefinition("retweetCount", .int), AttributeDefinition("inReplyToStatusId", .int, optional: true),
                     AttributeDefinition("hashtags", .json, optional: true),
                 ],
@@ -96,12 +107,17 @@ struct RealDataTests {
             EntityDefinition(
                 "User", key: ["id"],
                 attributes: [
-                    AttributeDefinition("id", .int), AttributeDefinition("idStr", .string), AttributeDefinition("screenName", .string),
+                    AttributeDefinition("id", .int), AttributeDefinition("idStr", .string),
+                    AttributeDefinition("screenName", .string),
                     AttributeDefinition("followersCount", .int), AttributeDefinition("url", .url, optional: true),
                 ]),
         ])
         let bed = try TestStore(
-            schema, Mapping(entities: ["Status": EntityMapping(paths: ["hashtags": ["entities.hashtags"]], ignored: ["*"]), "User": EntityMapping(ignored: ["*"])]))
+            schema,
+            Mapping(entities: [
+                "Status": EntityMapping(paths: ["hashtags": ["entities.hashtags"]], ignored: ["*"]),
+                "User": EntityMapping(ignored: ["*"]),
+            ]))
         let body = try RealData.bytes("twitter-search.json")
         let added = try bed.importer.add(body, records: "statuses", entity: "Status")
         let report = try bed.commit()
@@ -109,7 +125,8 @@ struct RealDataTests {
 
         let root = try #require(JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
         let statuses = try #require(root["statuses"] as? [[String: Any]])
-        var expected: [Int64: [String: Any]] = [:], users: Set<String> = []
+        var expected: [Int64: [String: Any]] = [:]
+        var users: Set<String> = []
         for status in statuses {
             for one in [status, status["retweeted_status"] as? [String: Any]].compactMap(\.self) {
                 expected[try #require((one["id_str"] as? String).flatMap(Int64.init))] = one

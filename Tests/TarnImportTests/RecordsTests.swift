@@ -27,7 +27,8 @@ struct RecordsTests {
     }
 
     @Test(
-        "a key path leads to a list or an object", arguments: [
+        "a key path leads to a list or an object",
+        arguments: [
             (#"{"response":{"items":[{"id":1},{"id":2}],"total":2}}"#, "response.items", 2),
             (#"{"data":{"id":1}}"#, "data", 1), (#"{"a.b":{"c":[{"id":1}]}}"#, #"a\.b.c"#, 1),
             (#"{"items":[{"id":9},{"id":8}],"items":[{"id":1}]}"#, "items", 1),
@@ -76,7 +77,8 @@ struct RecordsTests {
     }
 
     @Test(
-        "null or a scalar where the records should be is an error that says what is there", arguments: [
+        "null or a scalar where the records should be is an error that says what is there",
+        arguments: [
             ("null", "$", "null"), ("12", "$", "the number 12"), ("true", "$", "true"),
             (#""<html>""#, "$", #"the text "<html>""#), (#"{"items":null}"#, "items", "null"),
             (#"{"items":"none"}"#, "items", #"the text "none""#), (#"{"items":0.5}"#, "items", "the number 0.5"),

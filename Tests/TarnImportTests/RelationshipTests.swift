@@ -9,7 +9,9 @@ struct RelationshipTests {
     @Test("a nested object becomes a record and a reference; a bare key only a reference")
     func toOne() throws {
         let bed = try Forge.store()
-        try bed.take(#"[{"id":1,"title":"a","author":{"id":5,"login":"ada"}},{"id":2,"title":"b","author":5},{"id":3,"title":"c","author":"6"}]"#, "Issue")
+        try bed.take(
+            #"[{"id":1,"title":"a","author":{"id":5,"login":"ada"}},{"id":2,"title":"b","author":5},{"id":3,"title":"c","author":"6"}]"#,
+            "Issue")
         #expect(try bed.related("User", 5, "issues") == ["1", "2"])
         #expect(try bed.related("Issue", 3, "author") == ["6?"])
         #expect(try bed.count("User") == 1)
@@ -67,15 +69,18 @@ struct RelationshipTests {
         let bed = try Forge.store()
         let report = try bed.take(#"[{"id":1,"title":"a","labels":[{"id":1},{"name":"no id"},{"id":2}]}]"#, "Issue")
         #expect(try bed.related("Issue", 1, "labels") == ["1", "2"])
-        #expect(report.diagnostics.map { "\($0.code.rawValue) \($0.path) \($0.entity)" } == ["key.missing $[0].labels[1] Label"])
+        #expect(
+            report.diagnostics.map { "\($0.code.rawValue) \($0.path) \($0.entity)" } == ["key.missing $[0].labels[1] Label"])
     }
 
     @Test(
         "what is neither a record nor a key keeps the old references and is reported with its place",
         arguments: [
             ("author", "true", "$[0].author"), ("author", "[5]", "$[0].author"), ("author", #""ada""#, "$[0].author"),
-            ("labels", "5", "$[0].labels"), ("labels", #"{"id":5}"#, "$[0].labels"), ("labels", #"[5,"x"]"#, "$[0].labels[1]"),
-            ("labels", "[[5]]", "$[0].labels[0]"), ("labels", "[5,true]", "$[0].labels[1]"), ("comments", "5", "$[0].comments"),
+            ("labels", "5", "$[0].labels"), ("labels", #"{"id":5}"#, "$[0].labels"),
+            ("labels", #"[5,"x"]"#, "$[0].labels[1]"),
+            ("labels", "[[5]]", "$[0].labels[0]"), ("labels", "[5,true]", "$[0].labels[1]"),
+            ("comments", "5", "$[0].comments"),
             ("comments", #"{"id":9}"#, "$[0].comments"), ("comments", #"["x"]"#, "$[0].comments[0]"),
         ])
     func notReferences(_ field: String, _ json: String, _ path: String) throws {
@@ -103,7 +108,8 @@ struct RelationshipTests {
     func cycles() throws {
         let bed = try Forge.store()
         let report = try bed.take(
-            #"[{"id":1,"login":"a","friend":{"id":1}},{"id":2,"login":"b","friend":{"id":3,"login":"c","friend":{"id":2,"name":"B"}}}]"#, "User")
+            #"[{"id":1,"login":"a","friend":{"id":1}},{"id":2,"login":"b","friend":{"id":3,"login":"c","friend":{"id":2,"name":"B"}}}]"#,
+            "User")
         #expect(report.created == 3 && report.conflicts == 0)
         #expect(try bed.related("User", 1, "friend") == ["1"])
         #expect(try bed.related("User", 3, "friend") == ["2"])
@@ -115,7 +121,8 @@ struct RelationshipTests {
     func ancestorBackReference() throws {
         let bed = try Forge.store()
         let report = try bed.take(
-            #"[{"id":1,"login":"ada","issues":[{"id":10,"title":"x","author":{"id":1,"name":"Ada"}},{"id":11,"title":"y"}]}]"#, "User")
+            #"[{"id":1,"login":"ada","issues":[{"id":10,"title":"x","author":{"id":1,"name":"Ada"}},{"id":11,"title":"y"}]}]"#,
+            "User")
         #expect(report.created == 3 && report.diagnosticCount == 0 && report.conflicts == 0)
         #expect(try bed.related("User", 1, "issues") == ["10", "11"])
         #expect(try bed.value("User", 1, "name") == .string("Ada"))
@@ -124,7 +131,9 @@ struct RelationshipTests {
     @Test("a child that several records share is one record, known by all of them")
     func sharedChild() throws {
         let bed = try Forge.store()
-        let issues = (1...50).map { #"{"id":\#($0),"title":"t","labels":[{"id":1,"name":"shared"},{"id":\#($0 + 1)}],"author":{"id":1,"login":"ada"}}"# }
+        let issues = (1...50).map {
+            #"{"id":\#($0),"title":"t","labels":[{"id":1,"name":"shared"},{"id":\#($0 + 1)}],"author":{"id":1,"login":"ada"}}"#
+        }
         let report = try bed.take("[\(issues.joined(separator: ","))]", "Issue")
         #expect(report.entities["Label"] == ImportReport.Counts(created: 51))
         #expect(report.entities["User"] == ImportReport.Counts(created: 1))
@@ -136,7 +145,9 @@ struct RelationshipTests {
     func parentInjection() throws {
         let bed = try Forge.store()
         let parent = ParentReference(relationship: "issue", key: RecordKey(5))
-        try bed.take(#"[{"id":1,"text":"a"},{"id":2,"issue":null},{"id":3,"issue":5,"author":{"id":9,"login":"x"}}]"#, "Comment", parent: parent)
+        try bed.take(
+            #"[{"id":1,"text":"a"},{"id":2,"issue":null},{"id":3,"issue":5,"author":{"id":9,"login":"x"}}]"#, "Comment",
+            parent: parent)
         #expect(try bed.related("Issue", 5, "comments") == ["1", "2", "3"])
         #expect(try bed.related("Comment", 1, "issue") == ["5?"])
         #expect(try bed.related("Comment", 3, "author") == ["9"])
@@ -156,7 +167,9 @@ struct RelationshipTests {
     func parentOfListedOnly() throws {
         let bed = try Forge.store()
         let parent = ParentReference(relationship: "friend", key: RecordKey(5))
-        try bed.take(#"[{"id":1,"login":"a","friend":2,"issues":[{"id":1,"title":"t","assignees":[{"id":3,"login":"c","friend":4}]}]}]"#, "User", parent: parent)
+        try bed.take(
+            #"[{"id":1,"login":"a","friend":2,"issues":[{"id":1,"title":"t","assignees":[{"id":3,"login":"c","friend":4}]}]}]"#,
+            "User", parent: parent)
         #expect(try bed.related("User", 1, "friend") == ["5?"])
         #expect(try bed.related("User", 3, "friend") == ["4?"])
     }

@@ -103,7 +103,8 @@ enum Forge {
                 AttributeDefinition("name", .string, optional: true),
             ],
             relationships: [
-                RelationshipDefinition("friend", to: "User"), RelationshipDefinition("issues", to: "Issue", many: true, inverse: "author"),
+                RelationshipDefinition("friend", to: "User"),
+                RelationshipDefinition("issues", to: "Issue", many: true, inverse: "author"),
             ]),
         EntityDefinition(
             "Label", key: ["id"],
@@ -124,7 +125,8 @@ enum Forge {
             "Comment", key: ["id"],
             attributes: [AttributeDefinition("id", .int), AttributeDefinition("text", .string, optional: true)],
             relationships: [
-                RelationshipDefinition("issue", to: "Issue", inverse: "comments"), RelationshipDefinition("author", to: "User"),
+                RelationshipDefinition("issue", to: "Issue", inverse: "comments"),
+                RelationshipDefinition("author", to: "User"),
             ]),
     ])
 

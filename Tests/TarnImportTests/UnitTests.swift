@@ -12,10 +12,12 @@ struct UnitTests {
     func severalCommits() throws {
         let bed = try Forge.store()
         for page in 0..<5 {
-            let report = try bed.take(#"[{"id":\#(page),"title":"t","x":1,"author":{"id":1,"login":"a\#(page)"}},{"no":1}]"#, "Issue")
+            let report = try bed.take(
+                #"[{"id":\#(page),"title":"t","x":1,"author":{"id":1,"login":"a\#(page)"}},{"no":1}]"#, "Issue")
             #expect(report.listed == 2 && report.diagnosticCount == 1 && report.conflicts == 0)
             #expect(report.entities["Issue"] == ImportReport.Counts(created: 1))
-            #expect(report.entities["User"] == (page == 0 ? ImportReport.Counts(created: 1) : ImportReport.Counts(updated: 1)))
+            #expect(
+                report.entities["User"] == (page == 0 ? ImportReport.Counts(created: 1) : ImportReport.Counts(updated: 1)))
             #expect(report.unmapped.map { "\($0.entity).\($0.path) \($0.count)" } == ["Issue.no 1", "Issue.x 1"])
         }
         #expect(try bed.commit() == ImportReport())
@@ -26,7 +28,9 @@ struct UnitTests {
         let bed = try Forge.store()
         try bed.add(#"[{"id":1,"title":"first","x":0}]"#, "Issue")
         #expect(throws: ImportError.self) { try bed.add(#"[{"id":2,"title":"cut"},{"id":3"#, "Issue") }
-        #expect(throws: ImportError.self) { try bed.add(#"{"other":[{"id":4,"title":"elsewhere"}]}"#, "Issue", records: "data") }
+        #expect(throws: ImportError.self) {
+            try bed.add(#"{"other":[{"id":4,"title":"elsewhere"}]}"#, "Issue", records: "data")
+        }
         #expect(throws: ImportError.self) { try bed.add("[]", "Nothing") }
         try bed.add(#"[{"id":5,"title":"second"}]"#, "Issue")
         let report = try bed.commit()
@@ -79,7 +83,8 @@ struct UnitTests {
     @Test("listed records are named in the order of the document, also those that were listed before")
     func listedOrder() throws {
         let bed = try Forge.store()
-        let added = try bed.add(#"[{"id":9,"title":"t"},{"id":3,"title":"t"},{"title":"no key"},{"id":9,"title":"t"}]"#, "Issue")
+        let added = try bed.add(
+            #"[{"id":9,"title":"t"},{"id":3,"title":"t"},{"title":"no key"},{"id":9,"title":"t"}]"#, "Issue")
         let entity = try #require(bed.store.catalog.entity("Issue"))
         #expect(added.listed == [9, 3, 9].map { ListedRecord(entity: entity.id, storageKey: RecordKey($0).storageKey) })
         #expect(added.count == 4)
@@ -100,10 +105,14 @@ struct UnitTests {
     func reportsAddUp() throws {
         let bed = try Forge.store()
         var total = ImportReport()
-        for page in [#"[{"id":1,"title":"t","b":1,"a":1,"author":{"id":1,"login":"x"}}]"#, #"[{"id":1,"title":"u","a":1},{"id":1,"title":"v"},{"id":2,"title":"w","c":0}]"#] {
+        for page in [
+            #"[{"id":1,"title":"t","b":1,"a":1,"author":{"id":1,"login":"x"}}]"#,
+            #"[{"id":1,"title":"u","a":1},{"id":1,"title":"v"},{"id":2,"title":"w","c":0}]"#,
+        ] {
             total.add(try bed.take(page, "Issue"))
         }
-        #expect(total.entities == ["Issue": ImportReport.Counts(created: 2, updated: 1), "User": ImportReport.Counts(created: 1)])
+        #expect(
+            total.entities == ["Issue": ImportReport.Counts(created: 2, updated: 1), "User": ImportReport.Counts(created: 1)])
         #expect(total.created == 3 && total.updated == 1 && total.unchanged == 0)
         #expect(total.listed == 4 && total.conflicts == 1)
         #expect(total.unmapped.map { "\($0.path) \($0.count)" } == ["a 2", "b 1", "c 1"])
@@ -113,7 +122,9 @@ struct UnitTests {
     func diagnosticText() throws {
         let bed = try Forge.store()
         let report = try bed.take(#"{"data":[{"id":4,"title":{}}]}"#, "Issue", records: "data")
-        #expect(report.diagnostics.first?.description == "value.type at $.data[0].title: Issue 4.title: an object is no string; the old value is kept")
+        #expect(
+            report.diagnostics.first?.description
+                == "value.type at $.data[0].title: Issue 4.title: an object is no string; the old value is kept")
     }
 
     @Test("another importer, of the catalog as it stands in the store, goes on where the first one was")

@@ -47,7 +47,8 @@ let package = Package(
         .testTarget(name: "TarnHTTPTests", dependencies: ["TarnHTTP", "FixtureServer"]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer"]),
         .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore"]),
-        .testTarget(name: "TarnCLITests", dependencies: ["TarnCLI", "FixtureServer"]),
+        .testTarget(
+            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "FixtureServer"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""Reads a Tarn store without Tarn: every record as one JSON object a line, as `tarn inspect dump` writes them.
+
+usage: tools/read-store.py STORE [ENTITY]
+
+Written from the page "Store format" (Sources/Tarn/Tarn.docc/StoreFormat.md) alone, to prove that the page is enough. Needs
+LMDB's package for Python (Debian: python3-lmdb). Checks every row's checksum; a damaged row ends it with status 1.
+"""
+import base64
+import datetime
+import json
+import struct
+import sys
+import uuid
+
+import lmdb
+
+
+def crc32c_table():
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        yield byte
+
+
+TABLE = list(crc32c_table())
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def tuple_elements(data):
+    """The values of a tuple (only those that keys are made of)."""
+    at = 0
+    while at < len(data):
+        code = data[at]
+        at += 1
+        if code == 0x02:
+            text = bytearray()
+            while data[at] != 0 or data[at + 1:at + 2] == b"\xff":
+                text.append(data[at])
+                at += 2 if data[at] == 0 else 1
+            at += 1
+            yield text.decode()
+        elif 0x0C <= code <= 0x1C:
+            n = abs(code - 0x14)
+            number = int.from_bytes(data[at:at + n], "big")
+            yield number if code >= 0x14 else number - (1 << 8 * n) + 1
+            at += n
+        elif code == 0x30:
+            yield str(uuid.UUID(bytes=bytes(data[at:at + 16])))
+            at += 16
+        else:
+            raise ValueError(f"tuple code {code:#x}")
+
+
+def date(microseconds):
+    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=microseconds)
+    fraction = f"{moment.microsecond:06}".rstrip("0")
+    return f"{moment:%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + ("." + fraction if fraction else "") + "Z"
+
+
+class Store:
+    def __init__(self, path):
+        # Read-only and without LMDB's locks: for a store that nobody writes to meanwhile.
+        self.environment = lmdb.open(path, readonly=True, lock=False, max_dbs=1000)
+        self.transaction = self.environment.begin()
+        meta = self.table("meta")
+        if self.transaction.get(b"format", db=meta) != b"1":
+            raise SystemExit(f"{path}: not a store of format 1")
+        self.entities = json.loads(self.transaction.get(b"catalog", db=meta))["entities"]
+        self.by_id = {entity["id"]: entity for entity in self.entities}
+
+    def table(self, name):
+        return self.environment.open_db(name.encode(), txn=self.transaction, create=False)
+
+    def records(self, entity):
+        for key, row in self.transaction.cursor(db=self.table(f"r/{entity['id']}")):
+            yield self.record(entity, key, row)
+
+    def row(self, table_id, key, row):
+        """Flags, version and fields of a row: id → value bytes."""
+        form, flags, compression, _, _, _, checksum, version = struct.unpack_from("<BBBBHHIQ", row)
+        if form != 1 or compression != 0:
+            raise ValueError(f"a row of format {form} with compression {compression}")
+        if crc32c(struct.pack("<I", table_id) + key + row[0:8] + row[12:]) != checksum:
+            raise ValueError("the checksum is wrong")
+        body = row[20:]
+        (count,) = struct.unpack_from("<H", body)
+        entry = struct.Struct("<HI" if flags & 2 else "<HH")
+        values, start, fields = 2 + count * entry.size, 0, {}
+        for index in range(count):
+            field, end = entry.unpack_from(body, 2 + index * entry.size)
+            fields[field] = body[values + start:values + end]
+            start = end
+        return flags, version, fields
+
+    def record(self, entity, key, row):
+        flags, version, values = self.row(entity["id"], key, row)
+        kinds = {field["id"]: field for field in entity["fields"]}
+        fields = {}
+        for number, value in values.items():
+            field = kinds.get(number)
+            target = field and field["kind"].get("reference", {}).get("destination")
+            fields[field["name"] if field else f"#{number}"] = self.value(value, target)
+        record = {"entity": entity["name"], "key": self.key(entity, key, values), "version": version}
+        if flags & 1:
+            record["partial"] = True
+        record["fields"] = fields
+        return record
+
+    def key(self, entity, key, values):
+        """The key's values: from the storage key, or from the row where the storage key is a digest."""
+        parts = [self.value(values[field]) for field in entity["key"]] if len(key) == 240 else list(tuple_elements(key))
+        return parts[0] if len(parts) == 1 else parts
+
+    def target(self, entity, key):
+        if len(key) < 240:
+            return self.key(self.by_id[entity], key, {})
+        row = self.transaction.get(key, db=self.table(f"r/{entity}"))
+        return row and self.key(self.by_id[entity], key, self.row(entity, key, row)[2])
+
+    def value(self, value, target=None):
+        tag, payload = value[0], value[1:]
+        if tag in (0, 1, 2):
+            return (None, False, True)[tag]
+        if tag == 3:
+            return int.from_bytes(payload, "little", signed=True)
+        if tag == 4:
+            return int.from_bytes(payload, "little")
+        if tag == 5:
+            return struct.unpack("<d", payload)[0]
+        if tag == 6:
+            return json.loads(payload)
+        if tag in (7, 11):
+            return payload.decode()
+        if tag == 8:
+            return base64.b64encode(payload).decode()
+        if tag == 9:
+            return date(int.from_bytes(payload, "little", signed=True))
+        if tag == 10:
+            return str(uuid.UUID(bytes=payload))
+        if tag == 12:
+            return json.loads(payload)
+        if tag == 14:
+            return self.target(target, payload)
+        if tag == 15:
+            return self.target(target, payload[4:])
+        items, at, size = [], 0, 4 if tag == 13 else 1
+        if tag not in (13, 16):
+            raise ValueError(f"tag {tag}")
+        while at < len(payload):
+            length = int.from_bytes(payload[at:at + size], "little")
+            item = payload[at + size:at + size + length]
+            items.append(self.value(item) if tag == 13 else self.target(target, item))
+            at += size + length
+        return items
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        raise SystemExit(__doc__)
+    store = Store(sys.argv[1])
+    for entity in store.entities:
+        if len(sys.argv) == 2 or entity["name"] == sys.argv[2]:
+            for record in store.records(entity):
+                print(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
+
+
+if __name__ == "__main__":
+    main()

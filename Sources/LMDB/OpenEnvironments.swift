@@ -31,10 +31,8 @@ enum OpenEnvironments {
         while true {
             let result: Result<Environment, LMDBError>? = entries.withLock { entries in
                 if let file = FileIdentity(path: path + "/data.mdb"), let entry = entries[file] {
-                    guard let environment = entry.environment else { return nil }
-                    return environment.options.isCompatible(with: options)
-                        ? .success(environment)
-                        : .failure(LMDBError(.optionsConflict, operation: "open", path: path))
+                    // Not looked at here: this may be the last reference, and its release takes this lock.
+                    return entry.environment.map { .success($0) }
                 }
                 do throws(LMDBError) {
                     let environment = try create()
@@ -44,8 +42,14 @@ enum OpenEnvironments {
                     return .failure(error)
                 }
             }
-            if let result { return try result.get() }
-            usleep(1000)
+            guard let environment = try result?.get() else {
+                usleep(1000)
+                continue
+            }
+            guard environment.options.isCompatible(with: options) else {
+                throw LMDBError(.optionsConflict, operation: "open", path: path)
+            }
+            return environment
         }
     }
 

@@ -17,7 +17,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case permission
         /// The file is open in this process with other options.
         case optionsConflict
-        /// A write transaction was begun inside a `read` or `write` of the same environment on the same thread.
+        /// On one thread, a write transaction was begun inside a `read` or `write` of the same environment, or tables were
+        /// opened inside a `write`.
         case nestedWrite
         /// The environment was opened by the parent process, before `fork`.
         case forked
@@ -95,7 +96,7 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case .corrupted: "the data file is damaged; restore it from a backup"
         case .permission: "no permission; check the owner and mode of the directory and its files"
         case .optionsConflict: "the file is already open in this process with other options; open it with the same ones"
-        case .nestedWrite: "a write cannot begin inside a read or write of the same file; return from it first"
+        case .nestedWrite: "a write cannot begin inside a read or write of the same file, nor tables be opened inside a write; return from it first"
         case .forked: "the file was opened before fork; open it again in the child process"
         case .readOnly: "the file is open read-only"
         case .mapFull: "the map is full and nothing of this transaction was kept; open with a larger map"

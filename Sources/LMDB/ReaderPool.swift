@@ -62,6 +62,9 @@ final class ReaderPool: Sendable {
 
 /// How deep the calling thread is inside transactions of one environment.
 struct ThreadDepth: Sendable {
+    /// What a write adds: more than any number of reads.
+    static let write = 1 << 32
+
     private let key: pthread_key_t
 
     init?() {
@@ -74,6 +77,8 @@ struct ThreadDepth: Sendable {
         get { Int(bitPattern: pthread_getspecific(key)) }
         nonmutating set { pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue)) }
     }
+
+    var isInsideWrite: Bool { value >= ThreadDepth.write }
 
     func delete() { pthread_key_delete(key) }
 }

@@ -127,6 +127,9 @@ extension Environment {
     /// process opens one (lmdb.h, `mdb_dbi_open`: "must not be called from multiple concurrent transactions in the same
     /// process").
     public func writeOpeningTables<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
+        try checkProcess("write")
+        // Before the lock: a thread that is inside may hold it.
+        guard threadDepth.value == 0 else { throw LMDBError(.nestedWrite, operation: "write", path: path) }
         tableLock.lock()
         defer { tableLock.unlock() }
         return try write(mayOpenTables: true, body)
@@ -141,8 +144,8 @@ extension Environment {
         var begun: OpaquePointer?
         try check(mdb_txn_begin(env, nil, 0, &begun), "begin", path: path)
         guard let begun else { throw LMDBError(.other, operation: "begin", path: path) }
-        threadDepth.value += 1
-        defer { threadDepth.value -= 1 }
+        threadDepth.value += ThreadDepth.write
+        defer { threadDepth.value -= ThreadDepth.write }
         var transaction = WriteTransaction(RawTransaction(begun), self, mayOpenTables: mayOpenTables)
         let result: Result
         do {
@@ -157,6 +160,8 @@ extension Environment {
     }
 
     /// Opens existing tables; nil for one that is not there. The handles are valid from then on.
+    ///
+    /// - Throws: `LMDBError`: `.nestedWrite` at once if this thread is inside a `write` of the same environment.
     public func existingTables(_ names: [String]) throws(LMDBError) -> [Table?] {
         try openingTables { (raw: RawTransaction) throws(LMDBError) in
             var tables: [Table?] = []
@@ -173,6 +178,8 @@ extension Environment {
     }
 
     /// The names of all tables, in byte order.
+    ///
+    /// - Throws: `LMDBError`: `.nestedWrite` at once if this thread is inside a `write` of the same environment.
     public func tableNames() throws(LMDBError) -> [String] {
         try openingTables { (raw: RawTransaction) throws(LMDBError) in
             var handle = MDB_dbi(), names: [String] = []
@@ -192,6 +199,8 @@ extension Environment {
         _ body: (RawTransaction) throws(LMDBError) -> Result
     ) throws(LMDBError) -> Result {
         try checkProcess("open table")
+        // Whoever holds the lock may be waiting for the writer, which this thread would be.
+        guard !threadDepth.isInsideWrite else { throw LMDBError(.nestedWrite, operation: "open table", path: path) }
         tableLock.lock()
         defer { tableLock.unlock() }
         var begun: OpaquePointer?

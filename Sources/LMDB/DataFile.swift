@@ -23,8 +23,15 @@ struct DataFile {
     private static let branch: UInt16 = 0x01, leaf: UInt16 = 0x02, overflow: UInt16 = 0x04, meta: UInt16 = 0x08
 
     let descriptor: Int32
-    let size: UInt64
     let path: String
+    private var size: UInt64 = 0
+    /// How often a check begins again because another process has committed meanwhile.
+    private static let attempts = 100
+
+    private init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
 
     /// Checks the file at a path, which must not be open through liblmdb in this process: closing any descriptor of it
     /// would drop the process's locks (lmdb.h, "Caveats"). An empty file is one that liblmdb will initialise.
@@ -32,20 +39,36 @@ struct DataFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
         defer { close(descriptor) }
+        var file = DataFile(descriptor: descriptor, path: path)
+        guard try file.measure() > 0 else { return }
+        for attempt in 1...attempts {
+            let meta = try file.newestMeta()
+            // After the meta page: the file only grows, so it is as long as this snapshot needs.
+            try file.measure()
+            do throws(LMDBError) {
+                return try file.check(meta)
+            } catch {
+                // A writer in another process reuses the pages of snapshots that nobody has registered for.
+                guard attempt < attempts, try file.newestMeta() != meta else { throw error }
+            }
+        }
+    }
+
+    @discardableResult
+    private mutating func measure() throws(LMDBError) -> UInt64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
         guard (status.st_mode & S_IFMT) == S_IFREG else { throw LMDBError(.notAnEnvironment, operation: "open", path: path) }
-        guard status.st_size > 0 else { return }
-        let file = DataFile(descriptor: descriptor, size: UInt64(status.st_size), path: path)
-        try file.check(try file.newestMeta())
+        size = UInt64(status.st_size)
+        return size
     }
 
-    func newestMeta() throws(LMDBError) -> Meta {
-        let first = try meta(at: 0)
-        let second = try? meta(at: UInt64(first.pageSize))
+    private func newestMeta() throws(LMDBError) -> Meta {
+        let first = try meta(at: 0), second = try meta(at: UInt64(first.pageSize))
+        // liblmdb takes the size of pages from the newer one without comparing (mdb.c, `mdb_env_read_header`).
+        guard second.pageSize == first.pageSize else { throw LMDBError(.corrupted, operation: "open", path: path) }
         // mdb_env_pick_meta: the larger transaction id.
-        if let second, second.pageSize == first.pageSize, second.transaction > first.transaction { return second }
-        return first
+        return second.transaction > first.transaction ? second : first
     }
 
     private func meta(at offset: UInt64) throws(LMDBError) -> Meta {
@@ -74,10 +97,9 @@ struct DataFile {
             }
         }
         guard meta.lastPage >= pages else { return }
-        guard meta.lastPage - pages < 1 << 24 else { throw LMDBError(.truncated, operation: "open", path: path) }
-        var missing = Set(pages...meta.lastPage)
-        try visitFreePages(meta) { missing.remove($0) }
-        guard missing.isEmpty else { throw LMDBError(.truncated, operation: "open", path: path) }
+        var free: Set<UInt64> = []
+        try visitFreePages(meta) { if $0 >= pages && $0 <= meta.lastPage { free.insert($0) } }
+        guard UInt64(free.count) == meta.lastPage - pages + 1 else { throw LMDBError(.truncated, operation: "open", path: path) }
     }
 
     /// Walks the free list: a tree of transaction id → list of page numbers (a count, then that many).

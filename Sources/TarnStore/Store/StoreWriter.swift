@@ -64,14 +64,17 @@ public struct StoreWriter: ~Copyable {
     /// Deletes a record, and the entries of responses that list it. References to it stay: their target is missing then.
     ///
     /// - Returns: whether it was there.
-    /// - Throws: `StoreError.unknownEntity`, `.damagedRow`.
+    /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
     @discardableResult
     public mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {
         let entity = try access.state.entity(entity)
+        try access.checkForm(of: key, entity)
         let table = try access.state.records(of: entity.id)
         let storageKey = key.storageKey
         return try storageKey.withUnsafeBytes { bytes in
             guard let row = try access.row(entity, bytes) else { return false }
+            // A digest may stand for another long key.
+            if StorageKey.isDigest(bytes), access.key(entity, bytes, row) != key { return false }
             try index(entity, bytes, old: row.body, new: nil)
             _ = try access.raw.delete(table, bytes)
             try access.removeResponses(listing: entity.id, bytes)

@@ -9,6 +9,8 @@ public struct Record: Sendable, Hashable {
     /// The commit sequence in which its content changed last.
     public var version: UInt64
     /// In the order of the catalog. Absent fields are not listed. A field that the catalog does not know is named by its id: `#12`.
+    /// A reference to a missing record whose key is too long to stand in a reference is left out, alone or in a list;
+    /// `forEachRelated` has it, without its key.
     public var fields: [Field]
 
     public struct Field: Sendable, Hashable {

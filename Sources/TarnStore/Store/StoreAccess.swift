@@ -57,12 +57,15 @@ package struct StoreAccess {
             let id = row.body.id(at: index)
             let field = entity.field(id: id)
             let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
-            let value = row.body.value(at: index)?.decoded { digest in
+            let encoded = row.body.value(at: index)
+            let value = encoded?.decoded { digest in
                 guard let destination, let entity = catalog.entity(id: destination),
                     let row = try? self.row(entity, digest)
                 else { return nil }
                 return self.key(entity, digest, row)
             }
+            // A reference to a long key is its digest: nobody can name the key while its record is missing.
+            if value == nil, let target = encoded?.reference, StorageKey.isDigest(target) { continue }
             guard let value else { throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey)) }
             fields.append(Record.Field(field?.name ?? "#\(id)", value))
         }

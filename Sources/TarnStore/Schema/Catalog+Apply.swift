@@ -87,6 +87,13 @@ extension Catalog.Change {
             }
             return
         }
+        if let inverse = relationship.inverse, let other = destination.field(inverse), case .reference(let old) = other.kind,
+            old.destination == catalog.entities[e].id, old.inverse == relationship.name
+        {
+            throw SchemaError(
+                entity: definition.name, field: relationship.name,
+                "it is stored as \(destination.name).\(inverse) and would now be stored here as well; declare \(destination.name).\(inverse) too, or start a new store")
+        }
         let reference = Catalog.Reference(
             destination: destination.id, isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
             inverse: relationship.inverse, inverseIsToMany: partner?.isToMany ?? true,

@@ -62,6 +62,8 @@ public final class Store: Sendable {
 
     private static func openStore(_ path: String, _ schema: Schema?, _ options: Options) throws -> Store {
         let isNew = try checkDirectory(path, mayCreate: schema != nil && !options.isReadOnly)
+        // Before anything is made: a schema that cannot be leaves no empty store behind.
+        if isNew, let problem = schema?.problems().first { throw StoreError.schema(problem) }
         let environment = try Environment.open(
             at: path,
             options: Environment.Options(durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew))

@@ -84,6 +84,8 @@ struct DamagedFileTests {
         do {
             let environment = try Environment.open(at: folder("short"), options: .init(durability: .volatile))
             let table = try environment.makeTable("t")
+            // Old pages that are free, so that the commit needs none from the end of the file.
+            for round in 0..<8 { try environment.put(table, [("a", "\(round)"), ("b", "")]) }
             try environment.write { transaction in
                 try transaction.set(table, bytes("a"), bytes("1"))
                 // Taken from the end of the file and freed before they were ever written.

@@ -47,7 +47,7 @@ struct MisuseTests {
     @Test(
         "what is lent cannot leave its transaction",
         arguments: [
-            "func f(_ e: Environment, _ t: Table, _ k: [UInt8]) throws { _ = try e.read { r in try r.get(t, k.span.bytes)! } }",
+            "func f(_ e: Environment, _ t: Table, _ k: [UInt8]) throws { let s = try e.read { r in try r.get(t, k.span.bytes)! }; print(s.byteCount) }",
             "func f(_ e: Environment) throws { let r = try e.read { r in r }; _ = r.id }",
             """
             func f(_ e: Environment, _ t: Table, _ k: [UInt8]) throws {
@@ -64,7 +64,7 @@ struct MisuseTests {
                 }
             }
             """,
-            "func f(_ e: Environment, _ t: Table) throws { _ = try e.read { r in try r.cursor(t) } }",
+            "func f(_ e: Environment, _ t: Table) throws { let c = try e.read { r in try r.cursor(t) }; _ = try c.first() }",
         ])
     func lentBytesCannotLeave(_ body: String) throws {
         let result = try compile(body)

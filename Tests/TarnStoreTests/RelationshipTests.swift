@@ -63,8 +63,8 @@ struct RelationshipTests {
         }
     }
 
-    @Test("long keys, cut at every place, have their own issues", arguments: [UInt64(91)])
-    func longKeysAreApart(_ seed: UInt64) throws {
+    @Test("long keys, cut at every place, have their own issues")
+    func longKeysAreApart() throws {
         let keys = Set(StorageKeyTests.awkward), store = store
         try store.write { writer in
             for (number, key) in keys.enumerated() {

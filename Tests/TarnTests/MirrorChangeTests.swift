@@ -1,0 +1,104 @@
+// A description that changed since the last sync.
+
+import Foundation
+import Tarn
+import Testing
+
+@Suite("Mirror: changed descriptions")
+struct MirrorChangeTests {
+    private static let body = #"""
+        {"items":[{"id":1,"name":"one","size":10,"note":"x"},{"id":2,"name":"two","size":20,"note":"y"}],
+         "others":[{"id":7,"name":"seven","size":70,"note":"z"}]}
+        """#
+
+    private func yaml(_ attributes: String = "", ignore: String = "[size, note]", records: String = "items") -> String {
+        itemsYAML("records: \(records)", attributes: attributes + (ignore.isEmpty ? "" : "\n    ignore: \(ignore)"))
+    }
+
+    private func server() throws -> LocalServer {
+        try LocalServer([recording("/v1/items", MirrorChangeTests.body, "ETag: \"v1\"")])
+    }
+
+    private func changed(_ store: MirrorStore, _ yaml: String) throws -> MirrorStore {
+        var store = store
+        let path = store.path
+        store.description = try Description.parse(yaml, file: "tarn.yaml")
+        store.description.storePath = path
+        return store
+    }
+
+    @Test("an attribute that was added is filled by the next sync, which does not ask conditionally")
+    func addedAttributeIsFilled() async throws {
+        let server = try server()
+        let store = try MirrorStore(yaml: yaml())
+        _ = try await store.sync(server.base + "/v1")
+        #expect(try store.record("Item", 1)["size"] == nil)
+        let wider = try changed(store, yaml("      size: int", ignore: "[note]"))
+        let report = try await wider.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty && report.notModified == 0 && report.report.updated == 2, "\(report.texts)")
+        #expect(try wider.record("Item", 1)["size"] == .int(10))
+        #expect(try wider.record("Item", 2)["size"] == .int(20))
+        #expect(server.requests.filter { $0.contains("conditional") } == [])
+        #expect(try await wider.sync(server.base + "/v1").notModified == 1)
+    }
+
+    @Test("what is ignored decides nothing about the records: the next sync is still conditional")
+    func changedIgnoreIsConditional() async throws {
+        let server = try server()
+        let store = try MirrorStore(yaml: yaml(ignore: ""))
+        let first = try await store.sync(server.base + "/v1")
+        #expect(first.report.unmapped.map(\.path) == ["note", "size"])
+        let report = try await changed(store, yaml()).sync(server.base + "/v1")
+        #expect(report.notModified == 1 && report.report.unmapped == [])
+    }
+
+    @Test("another place of the records, or another entity for them, is fetched again")
+    func changedPlaceIsFetchedAgain() async throws {
+        let server = try server()
+        let store = try MirrorStore(yaml: yaml())
+        _ = try await store.sync(server.base + "/v1")
+        let other = try changed(store, yaml(records: "others"))
+        let report = try await other.sync(server.base + "/v1")
+        #expect(report.notModified == 0)
+        #expect(try other.count("Item") == 3)
+
+        let both = "\n  Thing:\n    key: id\n    attributes: { id: int, name: string }\n    ignore: [size, note]\nendpoints:"
+        let things = try changed(
+            store, yaml(records: "others").replacing("\nendpoints:", with: both).replacing("entity: Item", with: "entity: Thing"))
+        let second = try await things.sync(server.base + "/v1")
+        #expect(second.failures.isEmpty && second.notModified == 0, "\(second.texts)")
+        #expect(try things.count("Thing") == 1)
+    }
+
+    @Test("an attribute whose type changed is refused by name, and the store stays as it is")
+    func changedTypeIsRefused() async throws {
+        let server = try server()
+        let store = try MirrorStore(yaml: yaml("      size: int", ignore: "[note]"))
+        _ = try await store.sync(server.base + "/v1")
+        let before = try store.dump(versions: true)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: store.path + "/data.mdb"))
+        let other = try changed(store, yaml("      size: string", ignore: "[note]"))
+        await #expect {
+            try await other.sync(server.base + "/v1")
+        } throws: { error in
+            guard case StoreError.schema(let schema) = error else { return false }
+            return schema.entity == "Item" && schema.field == "size" && "\(error)".contains("Item.size")
+        }
+        #expect(server.requests.count == 1)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store.path + "/data.mdb")) == bytes)
+        #expect(try store.dump(versions: true) == before)
+    }
+
+    @Test("progress of a description that has changed is not continued: the walk begins at the first page")
+    func progressOfAnotherPlanIsNotContinued() async throws {
+        let pages = itemPages(3).map { $0.replacing("GET /items", with: "GET /v1/items") }
+        let store = try MirrorStore(yaml: itemsYAML())
+        let failing = try LocalServer(pages, "--fault", "page=3:status:500")
+        _ = try await store.sync(failing.base + "/v1")
+        let other = try changed(store, itemsYAML(attributes: "      size: int?"))
+        let sound = try LocalServer(pages)
+        let report = try await other.sync(sound.base + "/v1")
+        #expect(report.endpoints.first?.isResumed == false)
+        #expect(sound.requests.count == 3 && !sound.requests.contains { $0.contains("conditional") })
+    }
+}

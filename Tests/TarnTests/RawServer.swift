@@ -1,0 +1,76 @@
+// A socket that answers with any bytes and keeps what it was sent: for answers that no recording may hold.
+
+import Foundation
+import Glibc
+import Synchronization
+
+final class RawServer: Sendable {
+    let port: Int
+    private let descriptor: Int32
+    private let received = Mutex<[String]>([])
+
+    var base: String { "http://127.0.0.1:\(port)" }
+
+    /// The heads of the requests, in order.
+    var requests: [String] { received.withLock { $0 } }
+
+    /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses.
+    init(_ answers: [String]) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        guard isBound else { throw LocalServer.Failure(description: "no socket") }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread { [self] in
+            for answer in answers {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { break }
+                let head = RawServer.readHead(connection)
+                received.withLock { $0.append(head) }
+                let bytes = Array(answer.utf8)
+                _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+                close(connection)
+            }
+            close(descriptor)
+        }
+    }
+
+    private static func readHead(_ connection: Int32) -> String {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
+        return String(decoding: head, as: UTF8.self)
+    }
+}
+
+/// A port on which nothing listens: bound, never listening, and held as long as the value lives.
+final class DeadPort: Sendable {
+    let port: Int
+    private let descriptor: Int32
+
+    init() {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    deinit { close(descriptor) }
+}

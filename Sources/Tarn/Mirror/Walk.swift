@@ -13,6 +13,8 @@ struct Walk {
     let fingerprint: String
     let progress: @Sendable (SyncProgress) -> Void
     var report: SyncReport.Endpoint
+    /// What is being asked for, as it is named in errors.
+    private var shownURL = ""
 
     init(
         mirror: Mirror, endpoint: Endpoint, importer: Importer, authScope: String, fingerprint: String,
@@ -66,13 +68,12 @@ struct Walk {
     }
 
     private mutating func walk(parent: Parent?) async {
-        var url = mirror.description.api.base + endpoint.path
+        shownURL = Redaction.url(mirror.requestURL(mirror.description.api.base + endpoint.path))
         do {
-            url = try firstURL(parent)
-            try await walk(from: url, parent)
+            try await walk(from: try firstURL(parent), parent)
         } catch {
             importer.discard()
-            report.failures.append(Mirror.mirrorError(error, url: Redaction.url(mirror.requestURL(url)), place: place))
+            report.failures.append(Mirror.mirrorError(error, url: shownURL, place: place))
         }
     }
 
@@ -118,7 +119,7 @@ struct Walk {
         let url = pages.url
         let key = RequestKey(url: url, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
         var request = mirror.request(url)
-        let shownURL = Redaction.url(request.url)
+        shownURL = Redaction.url(request.url)
         let stored = try mirror.options.refetches ? nil : mirror.store.read { try $0.response(to: key) }
         if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
         progress(snapshot(requesting: shownURL))
@@ -135,7 +136,7 @@ struct Walk {
             entry.headers = HTTPHeaders(flat: stored.headers).updated(byNotModified: response.headers).kept
             entry.validatedAt = .now
         case 200..<300:
-            let added = try draft(response, parent, shownURL)
+            let added = try draft(response, parent)
             isImported = true
             entry = ResponseEntry(
                 request: key, status: response.status, headers: response.headers.kept, fetchedAt: .now, validatedAt: .now,
@@ -168,7 +169,7 @@ struct Walk {
         return hasNext
     }
 
-    private func draft(_ response: HTTPResponse, _ parent: Parent?, _ url: String) throws -> Importer.Added {
+    private func draft(_ response: HTTPResponse, _ parent: Parent?) throws -> Importer.Added {
         // 204 and other empty answers list nothing (RFC 9110 §15.3.5).
         if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
         let reference = endpoint.forEach?.parent.flatMap { relationship in
@@ -176,7 +177,7 @@ struct Walk {
         }
         let added = try importer.add(response.body, records: endpoint.records, entity: endpoint.entity, parent: reference)
         if added.count > 0, added.listed.isEmpty, let diagnostic = importer.diagnostics.first(where: { $0.code == .keyMissing }) {
-            throw MirrorError.noKeys(diagnostic, url: url, place: place)
+            throw MirrorError.noKeys(diagnostic, url: shownURL, place: place)
         }
         return added
     }

@@ -146,6 +146,7 @@ struct Walk {
                 code: response.status, method: "GET", url: shownURL, message: Walk.message(of: response))
         }
         entry.scan = checkpoint.scan
+        let before = checkpoint
         checkpoint.pages += 1
         checkpoint.records += entry.count
         let hasNext: Bool
@@ -154,8 +155,9 @@ struct Walk {
                 headers: HTTPHeaders(flat: entry.headers), recordCount: entry.count,
                 answeredBy: response.redirectedTo.map(mirror.canonicalURL))
         } catch {
-            // The page itself is sound: it is kept, and so is the place where the walk could not go on.
-            try await commit(entry, checkpoint, checkpointName, isImported: isImported)
+            // The page itself is sound and is kept. The walk will go on with it: counted now, it would count twice, and the
+            // number of the page after it would be one too high.
+            try await commit(entry, before, checkpointName, isImported: isImported)
             count(entry, isImported: isImported)
             throw error
         }

@@ -15,7 +15,7 @@ public struct Mirror: Sendable {
         /// Where requests are sent instead of the description's base URL: a proxy, a gateway, a test server. Links to the
         /// base URL are followed there too. What is stored does not depend on it.
         public var base: String?
-        /// Whether validators are ignored and everything is fetched again.
+        /// Whether validators are ignored and everything is fetched again, from the first page on.
         public var refetches = false
         /// Whether an interrupted walk begins again.
         public var restarts = false

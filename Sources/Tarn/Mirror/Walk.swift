@@ -100,7 +100,9 @@ struct Walk {
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.url, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
             startedAt: .now, completedAt: old?.completedAt)
-        if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !mirror.options.restarts {
+        if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !mirror.options.restarts,
+            !mirror.options.refetches
+        {
             checkpoint = old
             if next != pages.url { try pages.resume(at: next, ordinal: old.pages + 1) }
             report.isResumed = report.isResumed || old.pages > 0

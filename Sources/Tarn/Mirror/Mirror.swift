@@ -86,7 +86,10 @@ public struct Mirror: Sendable {
     /// The URL at which a URL of the API is requested.
     func requestURL(_ url: String) -> String {
         guard let base = options.base else { return url }
-        return HTTPURL.rebase(link: url, from: [description.api.base], onto: base) ?? url
+        if let moved = HTTPURL.rebase(link: url, from: [description.api.base], onto: base) { return moved }
+        // A link may lead beside the path of the base URL. It must not lead to the real server all the same.
+        guard let home = try? HTTPURL(description.api.base), let other = try? HTTPURL(base) else { return url }
+        return HTTPURL.rebase(link: url, from: [home.origin], onto: other.origin) ?? url
     }
 
     /// The URL of the API that was requested at a URL: what links are relative to.

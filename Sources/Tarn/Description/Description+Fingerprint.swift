@@ -27,6 +27,13 @@ extension Description {
         return String(SHA256.hexadecimal(text).prefix(16))
     }
 
+    /// The same for the answers of one endpoint: it decides where their records are and what they are.
+    func fingerprint(of endpoint: Endpoint) -> String {
+        var text = fingerprint + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
+        if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
+        return String(SHA256.hexadecimal(text).prefix(16))
+    }
+
     /// The mapping with every relationship that the schema declares at the side that does not store it.
     var importMapping: Mapping {
         var mapping = mapping

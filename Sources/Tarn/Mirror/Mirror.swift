@@ -71,7 +71,8 @@ public struct Mirror: Sendable {
         }
         for endpoint in description.endpoints where names?.contains(endpoint.name) ?? true {
             var walk = Walk(
-                mirror: self, endpoint: endpoint, importer: importer, authScope: scope, fingerprint: description.fingerprint,
+                mirror: self, endpoint: endpoint, importer: importer, authScope: scope,
+                fingerprint: description.fingerprint(of: endpoint),
                 progress: progress)
             let started = ContinuousClock.now
             await walk.run()

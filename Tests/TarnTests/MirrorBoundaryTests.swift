@@ -35,13 +35,13 @@ struct MirrorBoundaryTests {
     @Test("a server that names itself in its links is followed where requests are sent")
     func linksToTheOverridingBaseAreFollowed() async throws {
         let target = try RawServer([
-            "HTTP/1.1 200 OK\r\nLink: </v1/items?page=2>; rel=\"next\"\r\nContent-Length: 23\r\n\r\n[{\"id\":1,\"name\":\"one\"}]",
+            "HTTP/1.1 200 OK\r\nLink: <BASE/v1/items?page=2>; rel=\"next\"\r\nContent-Length: 23\r\n\r\n[{\"id\":1,\"name\":\"one\"}]",
             "HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n[{\"id\":2,\"name\":\"two\"}]",
         ])
         let store = try MirrorStore(yaml: itemsYAML())
         let report = try await store.sync(target.base + "/v1")
         #expect(report.failures.isEmpty, "\(report.texts)")
-        #expect(target.requests.map { String($0.prefix { $0 != "\r" }) } == ["GET /v1/items HTTP/1.1", "GET /v1/items?page=2 HTTP/1.1"])
+        #expect(target.requests.map { $0.split(separator: " ")[1] } == ["/v1/items", "/v1/items?page=2"])
         #expect(try store.count("Item") == 2)
     }
 
@@ -57,6 +57,23 @@ struct MirrorBoundaryTests {
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(server.requests.map { $0.split(separator: " ")[1] } == ["/v1/items", "/lists/7?page=2"])
+        #expect(try store.count("Item") == 2)
+    }
+
+    @Test("a relative link is relative to the address that a redirect led to", arguments: [false, true])
+    func linksAfterRedirects(isOverridden: Bool) async throws {
+        let redirect = "HTTP/1.1 301 Moved Permanently\r\nLocation: /v1/lists/7/items\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer([
+            redirect,
+            "HTTP/1.1 200 OK\r\nLink: <items?page=2>; rel=\"next\"\r\nContent-Length: 23\r\n\r\n[{\"id\":1,\"name\":\"one\"}]",
+            "HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n[{\"id\":2,\"name\":\"two\"}]",
+        ])
+        let yaml = isOverridden ? itemsYAML() : itemsYAML().replacing("https://api.test.example", with: server.base)
+        let store = try MirrorStore(yaml: yaml)
+        let report = try await store.sync(isOverridden ? server.base + "/v1" : nil)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        let targets = server.requests.map { $0.split(separator: " ")[1] }
+        #expect(targets == ["/v1/items", "/v1/lists/7/items", "/v1/lists/7/items?page=2"])
         #expect(try store.count("Item") == 2)
     }
 

@@ -14,7 +14,8 @@ final class RawServer: Sendable {
     /// The heads of the requests, in order.
     var requests: [String] { received.withLock { $0 } }
 
-    /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses.
+    /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses. `BASE` in an answer
+    /// becomes the server's own base URL.
     init(_ answers: [String]) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -36,7 +37,7 @@ final class RawServer: Sendable {
                 guard connection >= 0 else { break }
                 let head = RawServer.readHead(connection)
                 received.withLock { $0.append(head) }
-                let bytes = Array(answer.utf8)
+                let bytes = Array(answer.replacing("BASE", with: base).utf8)
                 _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
                 close(connection)
             }

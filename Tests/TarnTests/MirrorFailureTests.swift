@@ -1,0 +1,215 @@
+// Answers that cannot be used: what is said, what is kept, and that the other endpoints go on.
+
+import Foundation
+import Tarn
+import Testing
+
+@Suite("Mirror: failures and odd answers")
+struct MirrorFailureTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var answer: String
+        var endpoint = "records: $"
+        /// Parts of the error, in order.
+        var says: [String]
+        var testDescription: String { name }
+    }
+
+    static let refused: [Case] = [
+        Case(
+            name: "a wrong key path", answer: recording("/v1/items", #"{"data":[],"meta":{}}"#), endpoint: "records: items",
+            says: ["GET ", "/v1/items: there are no records at `items`: `items` is not there; there is `data`, `meta`", "tarn.yaml:"]),
+        Case(
+            name: "a wrong key path further inside", answer: recording("/v1/items", #"{"data":{"list":[]}}"#),
+            endpoint: "records: data.items", says: ["`data.items`", "`items` is not there; there is `list`"]),
+        Case(
+            name: "null where the records should be", answer: recording("/v1/items", #"{"data":null}"#), endpoint: "records: data",
+            says: ["what stands at `data` is null, not a list"]),
+        Case(name: "text where the records should be", answer: recording("/v1/items", #""hello""#), says: ["not a list"]),
+        Case(
+            name: "HTML", answer: recording("/v1/items", "<!DOCTYPE html><p>Sign in", "Content-Type: text/html"),
+            says: ["GET ", "/v1/items: not valid JSON", "<!DOCTYPE html>"]),
+        Case(name: "nothing at all with 200", answer: recording("/v1/items", ""), says: ["/v1/items: not valid JSON"]),
+        Case(name: "half a document", answer: recording("/v1/items", #"[{"id":1,"#), says: ["/v1/items: not valid JSON"]),
+        Case(
+            name: "records without their key", answer: recording("/v1/items", #"[{"name":"a"},{"name":"b"}]"#),
+            says: ["GET ", "/v1/items: no record can be stored", "key.missing at $[0]", "Item", "id"]),
+        Case(
+            name: "an object that is an error in disguise", answer: recording("/v1/items", #"{"error":"slow down"}"#),
+            says: ["no record can be stored", "key.missing at $"]),
+        Case(
+            name: "404", answer: recording("/v1/items", #"{"message":"no such list"}"#, status: "404 Not Found"),
+            says: ["GET ", "/v1/items: the server answers 404: no such list"]),
+        Case(
+            name: "500 with a long page", answer: recording("/v1/items", "<h1>\n" + String(repeating: "x ", count: 500), status: "500 Oops"),
+            says: ["/v1/items: the server answers 500: <h1> x", "…"]),
+    ]
+
+    @Test("an answer that cannot be used is one line that names the request, and stores nothing", arguments: refused)
+    func unusableAnswerIsAnError(_ each: Case) async throws {
+        let server = try LocalServer([each.answer])
+        let store = try MirrorStore(yaml: itemsYAML(each.endpoint))
+        let report = try await store.sync(server.base + "/v1")
+        let text = try #require(report.failures.first?.description)
+        var rest = text[...]
+        for part in each.says {
+            let range = rest.range(of: part)
+            #expect(range != nil, "\(part) in: \(text)")
+            if let range { rest = rest[range.upperBound...] }
+        }
+        #expect(report.failures.count == 1 && !text.contains("\n"))
+        #expect(try store.count("Item") == 0)
+        #expect(try store.checkpoint("items") == nil)
+        #expect(try store.read { try $0.responseCount } == 0)
+    }
+
+    @Test("an empty list, an empty answer with 204 and a single object are success", arguments: [
+        (recording("/v1/items", "[]"), 0), (recording("/v1/items", "", status: "204 No Content"), 0),
+        (recording("/v1/items", #"{"id":5,"name":"five"}"#), 1),
+    ])
+    func emptyIsSuccess(answer: String, count: Int) async throws {
+        let server = try LocalServer([answer])
+        let store = try MirrorStore(yaml: itemsYAML())
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(report.listed == count && report.pages == 1)
+        #expect(try store.count("Item") == count)
+        #expect(try store.checkpoint("items")?.state == .complete)
+    }
+
+    @Test("one record without a key is a diagnostic and skipped; the others of its page are stored")
+    func keylessRecordIsSkipped() async throws {
+        let server = try LocalServer([recording("/v1/items", #"[{"id":1,"name":"a"},{"name":"b"},{"id":"x","name":"c"},{"id":"4","name":"d"}]"#)])
+        let store = try MirrorStore(yaml: itemsYAML())
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty)
+        #expect(report.report.diagnostics.map(\.code) == [.keyMissing, .keyMissing])
+        #expect(report.report.diagnostics.map(\.path) == ["$[1]", "$[2]"])
+        #expect(try store.dump().count == 2)
+    }
+
+    private static let several = """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Item: { key: id, attributes: { id: int, name: string } }
+        endpoints:
+          first: { path: /first, entity: Item }
+          second: { path: /second, entity: Item }
+          third: { path: /third, entity: Item }
+        """
+
+    private func answers(second: String) -> [String] {
+        [recording("/v1/first", #"[{"id":1,"name":"a"}]"#), second, recording("/v1/third", #"[{"id":3,"name":"c"}]"#)]
+    }
+
+    @Test("an endpoint that fails leaves the others alone", arguments: ["404 Not Found", "500 Oops"])
+    func otherEndpointsGoOn(status: String) async throws {
+        let server = try LocalServer(answers(second: recording("/v1/second", "", status: status)))
+        let store = try MirrorStore(yaml: MirrorFailureTests.several)
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.endpoints.map(\.failures.count) == [0, 1, 0])
+        #expect(server.requests.count == 3)
+        #expect(try store.count("Item") == 2)
+        #expect(try store.checkpoint("second") == nil)
+    }
+
+    @Test("refused credentials end the sync: the other endpoints would fail for the same reason", arguments: ["401 No", "403 No"])
+    func refusedCredentialsEndTheSync(status: String) async throws {
+        let server = try LocalServer(answers(second: recording("/v1/second", "", status: status)))
+        let store = try MirrorStore(yaml: MirrorFailureTests.several)
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.endpoints.map(\.name) == ["first", "second"])
+        #expect(server.requests.count == 2)
+        #expect(try store.count("Item") == 1)
+    }
+
+    @Test("a server that cannot be reached ends the sync at its first request")
+    func unreachableEndsTheSync() async throws {
+        let dead = DeadPort()
+        let store = try MirrorStore(yaml: MirrorFailureTests.several)
+        let report = try await store.sync("http://127.0.0.1:\(dead.port)/v1")
+        #expect(report.endpoints.map(\.name) == ["first"])
+        #expect(report.failures.count == 1 && report.failures.first?.isUnreachable == true)
+        #expect(report.texts.first?.contains("GET http://127.0.0.1:\(dead.port)/v1/first") == true)
+    }
+
+    @Test("only the endpoints that are named are synced, in the order of the description")
+    func namedEndpointsOnly() async throws {
+        let server = try LocalServer(answers(second: recording("/v1/second", "[]")))
+        let store = try MirrorStore(yaml: MirrorFailureTests.several)
+        let report = try await store.sync(server.base + "/v1", names: ["third", "first"])
+        #expect(report.endpoints.map(\.name) == ["first", "third"])
+    }
+
+    private static let nested = """
+        api: { base: https://api.test.example/v1 }
+        entities:
+          Board: { key: slug, attributes: { slug: string, name: string } }
+          Card:
+            key: id
+            attributes: { id: int, text: string }
+            relationships: { board: { to: Board, inverse: cards } }
+        endpoints:
+          boards: { path: /boards, entity: Board }
+          cards:
+            path: '/boards/{board.slug}/cards'
+            for_each: { entity: Board, parent: board }
+            entity: Card
+            paginate: header_link
+        """
+
+    private static let boards = recording(
+        "/v1/boards", #"[{"slug":"a b","name":"A"},{"slug":"c/d","name":"C"},{"slug":"ü","name":"U"}]"#)
+
+    private static func cards(_ slug: String, _ ids: [Int], page: Int = 1, of pages: Int = 1) -> String {
+        let path = "/boards/\(slug)/cards"
+        let body = ids.map { #"{"id":\#($0),"text":"t"}"# }.joined(separator: ",")
+        let target = "/v1\(path)\(page > 1 ? "?page=\(page)" : "")"
+        return page < pages
+            ? recording(target, "[\(body)]", "Link: <https://api.test.example/v1\(path)?page=\(page + 1)>; rel=next")
+            : recording(target, "[\(body)]")
+    }
+
+    @Test("an endpoint that is walked for each record asks for every page of every parent, its key encoded, and sets the parent")
+    func everyParentIsWalked() async throws {
+        let server = try LocalServer([
+            MirrorFailureTests.boards, MirrorFailureTests.cards("a%20b", [1, 2], of: 2),
+            MirrorFailureTests.cards("a%20b", [3], page: 2, of: 2), MirrorFailureTests.cards("c%2Fd", []),
+            MirrorFailureTests.cards("%C3%BC", [9]),
+        ])
+        let store = try MirrorStore(yaml: MirrorFailureTests.nested)
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(report.endpoint("cards").map { $0.pages == 4 && $0.listed == 4 } == true)
+        let lines = try store.dump()
+        #expect(lines.contains { $0.hasPrefix("Board a b ") && $0.hasSuffix(" cards: 1 2 3") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("Board c/d ") && $0.hasSuffix(" cards:") })
+        #expect(lines.contains { $0.hasPrefix("Board ü ") && $0.hasSuffix(" cards: 9") })
+    }
+
+    @Test("a 404 for one parent is a failure that names it; the other parents are walked")
+    func failureOfOneParentLeavesTheOthers() async throws {
+        let server = try LocalServer([
+            MirrorFailureTests.boards, MirrorFailureTests.cards("a%20b", [1]), MirrorFailureTests.cards("%C3%BC", [9]),
+        ])
+        let store = try MirrorStore(yaml: MirrorFailureTests.nested)
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.failures.count == 1)
+        #expect(report.texts.first?.contains("/v1/boards/c%2Fd/cards: the server answers 404") == true, "\(report.texts)")
+        #expect(report.endpoint("cards")?.pages == 2)
+        #expect(try store.count("Card") == 2)
+        #expect(try store.checkpoint("cards c/d") == nil)
+        #expect(try store.checkpoint("cards ü")?.state == .complete)
+    }
+
+    @Test("an answer that was refused leaves nothing behind in the report of the next one")
+    func refusedAnswerLeavesNoTrace() async throws {
+        let strange = #"[{"name":1,"strange":true},{"name":2}]"#
+        let server = try LocalServer(answers(second: recording("/v1/second", strange)))
+        let store = try MirrorStore(yaml: MirrorFailureTests.several)
+        let report = try await store.sync(server.base + "/v1")
+        #expect(report.endpoints.map(\.failures.count) == [0, 1, 0])
+        let third = try #require(report.endpoint("third")?.report)
+        #expect(third.diagnosticCount == 0 && third.unmapped == [] && third.created == 1 && third.listed == 1)
+    }
+}

@@ -52,9 +52,7 @@ struct Drafter: ~Copyable {
 
     private var stack: [Pending] = []
     private var children: [Pending] = []
-    /// For each slot of the entity at hand: the place of the best value so far, its rank, and the place of a null.
-    private var found: [(value: Int, rank: Int, null: Int)] = []
-    private var keyFound: [(value: Int, rank: Int, null: Int)] = []
+    private var found = PlaceList(), keyFound = PlaceList()
     private var prefix: [String] = []
     private var key = ByteWriter(), childKey = ByteWriter()
     private var builder = BodyBuilder()
@@ -100,23 +98,22 @@ struct Drafter: ~Copyable {
 
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
         let plan = plan.plans[pending.plan]
-        found.removeAll(keepingCapacity: true)
-        for _ in plan.slots { found.append((-1, .max, -1)) }
+        found.reset(plan.slots.count)
         prefix.removeAll(keepingCapacity: true)
         Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
         key.removeAll()
         guard Drafter.encodeKey(tape, plan, found, into: &key) else {
             let missing = plan.keySlots.first { found[$0].value < 0 } ?? plan.keySlots.first
-            let field = missing.map { plan.slots[$0].name }
+            let field = missing.map { plan.details[$0].name }
             report(
                 .keyMissing, tape, pending.index, plan, nil, field,
-                "a record without a usable key (\(plan.keySlots.map { plan.slots[$0].name }.joined(separator: ", "))) is skipped")
+                "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped")
             return false
         }
         builder.removeAll()
         var isComplete = true
-        for (position, slot) in plan.slots.enumerated() {
-            let place = found[position]
+        for position in plan.slots.indices {
+            let slot = plan.slots[position], place = found[position]
             if slot.field != 0, slot.field == pending.injectedField {
                 appendInjected(pending)
                 // Where the object stands says what it belongs to; what it says of that record counts all the same.
@@ -127,20 +124,19 @@ struct Drafter: ~Copyable {
             }
             guard place.value >= 0 else {
                 if place.null >= 0 {
-                    setNull(tape, place.null, slot, plan)
+                    setNull(tape, place.null, position, plan)
                 } else if !slot.isOptional {
                     isComplete = false
                 }
                 continue
             }
             switch slot.kind {
-            case .attribute(let type, let epoch):
-                let isTaken = attribute(tape, place.value, slot, type, epoch, plan)
+            case .attribute:
+                let isTaken = attribute(tape, place.value, position, plan)
                 isComplete = isComplete && (isTaken || slot.isOptional)
-            case .toOne(let destination): toOne(tape, place.value, slot, destination, plan)
-            case .toMany(let destination): toMany(tape, place.value, slot, destination, plan)
-            case .derived(let owner, let field, let reference, let isToMany):
-                derivedList(tape, place.value, slot, owner, field, reference, isToMany, plan)
+            case .toOne(let destination): toOne(tape, place.value, position, destination, plan)
+            case .toMany(let destination): toMany(tape, place.value, position, destination, plan)
+            case .derived: derivedList(tape, place.value, position, plan)
             }
         }
         body.removeAll()
@@ -153,7 +149,7 @@ struct Drafter: ~Copyable {
     /// Finds the place of every slot's value in an object: one pass over its keys, and over those of nested objects that a
     /// key path leads into.
     private static func locate(
-        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int, _ found: inout [(value: Int, rank: Int, null: Int)],
+        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int, _ found: inout PlaceList,
         _ prefix: inout [String]
     ) {
         let end = tape.end(object)
@@ -162,7 +158,10 @@ struct Drafter: ~Copyable {
             let key = tape.string(index), value = index + 1
             if let position = plan.nodes[node].table.find(key) {
                 let entry = plan.nodes[node].entries[position]
-                for taker in entry.takers {
+                var next = entry.taker
+                while next >= 0 {
+                    let taker = plan.takers[Int(next)]
+                    next = taker.next
                     if tape.kind(value) == .null {
                         found[taker.slot].null = value
                     } else if taker.rank < found[taker.slot].rank
@@ -174,12 +173,12 @@ struct Drafter: ~Copyable {
                         found[taker.slot].rank = taker.rank
                     }
                 }
-                if let child = entry.child, tape.kind(value) == .object {
+                if entry.child >= 0, tape.kind(value) == .object {
                     prefix.append(String(decoding: key, as: UTF8.self))
-                    locate(tape, value, plan, node: child, &found, &prefix)
+                    locate(tape, value, plan, node: Int(entry.child), &found, &prefix)
                     prefix.removeLast()
                 }
-                if let unmapped = entry.unmapped { plan.countUnmapped(unmapped) }
+                if entry.unmapped >= 0 { plan.countUnmapped(Int(entry.unmapped)) }
             } else {
                 plan.meet(key, in: node, prefix: prefix)
             }
@@ -189,12 +188,12 @@ struct Drafter: ~Copyable {
 
     /// Encodes the key of an object whose slots were located. False if a component is missing or of a wrong type.
     private static func encodeKey(
-        _ tape: Tape, _ plan: EntityPlan, _ found: [(value: Int, rank: Int, null: Int)], into writer: inout ByteWriter
+        _ tape: Tape, _ plan: EntityPlan, _ found: borrowing PlaceList, into writer: inout ByteWriter
     ) -> Bool {
         let start = writer.count
         for position in plan.keySlots {
-            guard found[position].value >= 0, case .attribute(let type, _) = plan.slots[position].kind,
-                tape.appendKeyComponent(found[position].value, as: type, to: &writer)
+            guard found[position].value >= 0,
+                tape.appendKeyComponent(found[position].value, as: plan.details[position].type, to: &writer)
             else { return false }
         }
         writer.finishStorageKey(from: start)
@@ -217,28 +216,28 @@ struct Drafter: ~Copyable {
         }
     }
 
-    private mutating func setNull(_ tape: Tape, _ index: Int, _ slot: Slot, _ plan: EntityPlan) {
-        if slot.field == 0 {
-            if case .derived(let owner, let field, let reference, let isToMany) = slot.kind {
-                derivedList(tape, index, slot, owner, field, reference, isToMany, plan)
-            }
-            return
-        }
+    private mutating func setNull(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
+        let slot = plan.slots[position]
+        guard slot.field != 0 else { return derivedList(tape, index, position, plan) }
         if !slot.isOptional {
-            report(.valueNull, tape, index, plan, keyText, slot.name, "null, and the description says there is always a value")
+            report(
+                .valueNull, tape, index, plan, keyText, plan.details[position].name,
+                "null, and the description says there is always a value")
         }
         builder.field(slot.field) { $0.appendValueNull() }
     }
 
-    private mutating func attribute(
-        _ tape: Tape, _ index: Int, _ slot: Slot, _ type: AttributeType, _ epoch: EpochUnit?, _ plan: EntityPlan
-    ) -> Bool {
+    private mutating func attribute(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
         var isTaken = true
-        builder.field(slot.field) { isTaken = tape.appendValue(index, as: type, epoch: epoch, to: &$0) }
-        if !isTaken {
-            report(.valueType, tape, index, plan, keyText, slot.name, "\(tape.describe(index)) is no \(type); the old value is kept")
+        builder.field(plan.slots[position].field) {
+            isTaken = tape.appendValue(index, as: plan.details[position].type, epoch: plan.details[position].epoch, to: &$0)
         }
-        return isTaken
+        guard !isTaken else { return true }
+        let details = plan.details[position]
+        report(
+            .valueType, tape, index, plan, keyText, details.name,
+            "\(tape.describe(index)) is no \(details.type); the old value is kept")
+        return false
     }
 
     /// Puts the storage key that an object or a bare key stands for into `childKey`. An object is added to the children.
@@ -247,8 +246,7 @@ struct Drafter: ~Copyable {
         childKey.removeAll()
         switch tape.kind(index) {
         case .object:
-            keyFound.removeAll(keepingCapacity: true)
-            for _ in target.slots { keyFound.append((-1, .max, -1)) }
+            keyFound.reset(target.slots.count)
             Drafter.locateKey(tape, index, target, &keyFound)
             guard Drafter.encodeKey(tape, target, keyFound, into: &childKey) else {
                 // The object gets its turn all the same, and is reported there.
@@ -258,8 +256,8 @@ struct Drafter: ~Copyable {
             children.append(Pending(index: index, plan: destination, isListed: false))
             return true
         case .string, .int, .uint, .double:
-            guard target.keySlots.count == 1, case .attribute(let type, _) = target.slots[target.keySlots[0]].kind,
-                tape.appendKeyComponent(index, as: type, to: &childKey)
+            guard target.keySlots.count == 1,
+                tape.appendKeyComponent(index, as: target.details[target.keySlots[0]].type, to: &childKey)
             else { return false }
             childKey.finishStorageKey(from: 0)
             return true
@@ -269,7 +267,7 @@ struct Drafter: ~Copyable {
 
     /// As `locate`, for the key alone: most objects say their key early, and then the rest is not looked at. Counts nothing.
     private static func locateKey(
-        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int = 0, _ found: inout [(value: Int, rank: Int, null: Int)]
+        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int = 0, _ found: inout PlaceList
     ) {
         let end = tape.end(object)
         var index = object + 1
@@ -277,33 +275,37 @@ struct Drafter: ~Copyable {
             let value = index + 1
             if let position = plan.nodes[node].table.find(tape.string(index)) {
                 let entry = plan.nodes[node].entries[position]
-                var isBest = false
-                for taker in entry.takers where plan.slots[taker.slot].isKey && taker.rank < found[taker.slot].rank {
-                    guard tape.kind(value) != .null else { continue }
+                var isBest = false, next = entry.taker
+                while next >= 0 {
+                    let taker = plan.takers[Int(next)]
+                    next = taker.next
+                    guard plan.slots[taker.slot].isKey, taker.rank < found[taker.slot].rank, tape.kind(value) != .null else {
+                        continue
+                    }
                     found[taker.slot].value = value
                     found[taker.slot].rank = taker.rank
                     isBest = isBest || taker.rank == 0
                 }
-                if isBest, plan.keySlots.allSatisfy({ found[$0].rank == 0 }) { return }
-                if let child = entry.child, tape.kind(value) == .object {
-                    locateKey(tape, value, plan, node: child, &found)
+                if isBest, plan.hasBestKey(found) { return }
+                if entry.child >= 0, tape.kind(value) == .object {
+                    locateKey(tape, value, plan, node: Int(entry.child), &found)
                 }
             }
             index = tape.next(value)
         }
     }
 
-    private mutating func toOne(_ tape: Tape, _ index: Int, _ slot: Slot, _ destination: Int, _ plan: EntityPlan) {
+    private mutating func toOne(_ tape: Tape, _ index: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
         guard reference(tape, index, destination) else {
-            if tape.kind(index) != .object { reportRelationship(tape, index, slot, plan) }
+            if tape.kind(index) != .object { reportRelationship(tape, index, position, plan) }
             return
         }
         let target = childKey.bytes
-        builder.field(slot.field) { $0.appendValue(tag: ValueTag.reference, target) }
+        builder.field(plan.slots[position].field) { $0.appendValue(tag: ValueTag.reference, target) }
     }
 
-    private mutating func toMany(_ tape: Tape, _ index: Int, _ slot: Slot, _ destination: Int, _ plan: EntityPlan) {
-        guard tape.kind(index) == .array else { return reportRelationship(tape, index, slot, plan) }
+    private mutating func toMany(_ tape: Tape, _ index: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
+        guard tape.kind(index) == .array else { return reportRelationship(tape, index, position, plan) }
         var listed = ByteWriter(capacity: 256), isSound = true
         var members = MemberSet()
         listed.append(ValueTag.references)
@@ -314,7 +316,7 @@ struct Drafter: ~Copyable {
                 if reference(tape, element, destination) {
                     if members.insert(childKey.bytes, among: listed) { listed.appendReferenceElement(childKey.bytes) }
                 } else if tape.kind(element) != .object {
-                    reportRelationship(tape, element, slot, plan)
+                    reportRelationship(tape, element, position, plan)
                     isSound = false
                 }
             }
@@ -322,56 +324,56 @@ struct Drafter: ~Copyable {
         }
         guard isSound else { return }
         let value = listed.bytes
-        builder.field(slot.field) { $0.append(value) }
+        builder.field(plan.slots[position].field) { $0.append(value) }
     }
 
     /// A relationship whose references stand in the other records: nested objects get theirs from here, and the whole list is
     /// noted, so that records that left it lose theirs.
-    private mutating func derivedList(
-        _ tape: Tape, _ index: Int, _ slot: Slot, _ owner: Int, _ field: Catalog.Field, _ reference: Catalog.Reference,
-        _ isToMany: Bool, _ plan: EntityPlan
-    ) {
+    private mutating func derivedList(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
+        guard let derived = plan.details[position].derived else { return }
+        let isToMany = derived.isToMany
         var note = DerivedList(
-            ownerPlan: owner, field: field, isOrdered: reference.inverseIsOrdered, target: Array(key.bytes), members: [],
-            unsetMembers: [], entity: plan.entity.name, name: slot.name, path: tape.path(to: index))
-        func inject(_ position: Int) {
+            ownerPlan: derived.owner, field: derived.field, isOrdered: derived.reference.inverseIsOrdered,
+            target: Array(key.bytes), members: [], unsetMembers: [], entity: plan.entity.name, name: plan.details[position].name,
+            path: tape.path(to: index))
+        func inject(_ ordinal: Int) {
             let last = children.count - 1
-            children[last].injectedField = field.id
+            children[last].injectedField = derived.field.id
             children[last].injectedKey = note.target
-            children[last].position = reference.inverseIsOrdered ? UInt32(position) : nil
+            children[last].position = derived.reference.inverseIsOrdered ? UInt32(ordinal) : nil
         }
         var elements: [Int] = []
         switch tape.kind(index) {
         case .array where isToMany: tape.forEachElement(index) { elements.append($0) }
         case .null: break
-        case .array: return reportRelationship(tape, index, slot, plan)
+        case .array: return reportRelationship(tape, index, position, plan)
         default:
-            guard !isToMany else { return reportRelationship(tape, index, slot, plan) }
+            guard !isToMany else { return reportRelationship(tape, index, position, plan) }
             elements = [index]
         }
         for element in elements where tape.kind(element) != .null {
-            guard self.reference(tape, element, owner) else {
-                if tape.kind(element) != .object { return reportRelationship(tape, element, slot, plan) }
+            guard reference(tape, element, derived.owner) else {
+                if tape.kind(element) != .object { return reportRelationship(tape, element, position, plan) }
                 continue
             }
             let member = Array(childKey.bytes)
-            if tape.kind(element) == .object, !reference.isToMany {
+            if tape.kind(element) == .object, !derived.reference.isToMany {
                 inject(note.members.count)
             } else {
                 note.unsetMembers.insert(member)
             }
             note.members.append(member)
         }
-        derived.append(note)
+        self.derived.append(note)
     }
 
     // MARK: Diagnostics
 
     private var keyText: String? { RecordKey(storageKey: key.bytes)?.description }
 
-    private mutating func reportRelationship(_ tape: Tape, _ index: Int, _ slot: Slot, _ plan: EntityPlan) {
+    private mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
         report(
-            .relationshipType, tape, index, plan, keyText, slot.name,
+            .relationshipType, tape, index, plan, keyText, plan.details[position].name,
             "\(tape.describe(index)) is neither a record nor a key; the old value is kept")
     }
 

@@ -2,23 +2,43 @@
 
 internal import TarnStore
 
-/// What one attribute or relationship of an entity takes from JSON.
+/// What one attribute or relationship of an entity takes from JSON. A plain value: one is looked at for every value of
+/// every object, and nothing of it is counted.
 struct Slot {
     enum Kind {
-        case attribute(AttributeType, epoch: EpochUnit?)
+        /// The type is in the slot's details.
+        case attribute
         /// A reference that is stored in this entity.
         case toOne(destination: Int)
         case toMany(destination: Int)
-        /// A relationship whose references are stored in the records that it leads to.
-        case derived(owner: Int, field: Catalog.Field, reference: Catalog.Reference, isToMany: Bool)
+        /// A relationship whose references are stored in the records that it leads to; more is in the slot's details.
+        case derived
     }
 
-    var name: String
     /// The stored field; 0 for a derived relationship.
     var field: UInt16
     var kind: Kind
     var isOptional: Bool
     var isKey = false
+}
+
+/// The rest of what is known about a slot.
+struct SlotDetails {
+    var name: String
+    /// For an attribute.
+    var type: AttributeType = .string
+    var epoch: EpochUnit?
+    /// For a derived relationship.
+    var derived: Derived?
+
+    struct Derived {
+        /// The entity whose records hold the references, and the field.
+        var owner: Int
+        var field: Catalog.Field
+        var reference: Catalog.Reference
+        /// Seen from here.
+        var isToMany: Bool
+    }
 }
 
 /// A node of the tree of keys.
@@ -30,39 +50,54 @@ struct KeyNode: ~Copyable {
     /// Whether a slot takes an object as a whole whose keys these are: then none of them is unmapped.
     var isCovered = false
 
+    /// A plain value, as a slot is; -1 stands for nothing.
     struct Entry {
-        /// Slots that take the value of this key, with their rank among the slot's alternates: less is better.
-        var takers: [(slot: Int, rank: Int)] = []
+        /// The first of the slots that take the value of this key, in the plan's takers.
+        var taker: Int32 = -1
         /// The node below, for paths that go on.
-        var child: Int?
-        /// Whether the description knows the key and does not want it.
-        var isIgnored = false
-        /// For keys that are neither: how often they were met.
-        var unmapped: Int?
+        var child: Int32 = -1
+        /// For keys that the description neither takes nor ignores: where they are counted.
+        var unmapped: Int32 = -1
     }
+}
+
+/// A slot that takes the value of a key.
+struct Taker {
+    var slot: Int
+    /// Among the slot's alternates: less is better.
+    var rank: Int
+    /// The next one of the same key, or -1.
+    var next: Int32
 }
 
 /// How JSON objects of one entity become drafts.
 final class EntityPlan {
     let entity: Catalog.Entity
     /// Stored fields in ascending order of ids, then derived relationships.
-    var slots: [Slot] = []
+    let slots: [Slot]
+    let details: [SlotDetails]
     /// Slots of the key, in its order.
-    var keySlots: [Int] = []
-    private(set) var nodes = NodeList()
+    let keySlots: [Int]
+    let nodes = NodeList()
+    private(set) var takers: [Taker] = []
     private let ignored: [KeyPath]
     /// Unmapped paths that were met, with their counts.
     private(set) var unmapped: [(path: String, count: Int)] = []
     /// A response that uses values as keys would otherwise be listed key by key.
     private static let unmappedLimit = 200
 
-    init(_ entity: Catalog.Entity, ignored: [KeyPath]) {
+    /// - Parameter paths: for each slot the paths of its value, best first.
+    init(_ entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], paths: [[KeyPath]], ignored: [KeyPath]) {
         self.entity = entity
+        self.slots = slots
+        self.details = details
         self.ignored = ignored
+        keySlots = entity.key.compactMap { id in slots.firstIndex { $0.field == id } }
+        for (slot, paths) in paths.enumerated() { add(paths, for: slot) }
+        coverNodes()
     }
 
-    /// Adds the paths of a slot, best first.
-    func add(_ paths: [KeyPath], for slot: Int) {
+    private func add(_ paths: [KeyPath], for slot: Int) {
         for (rank, path) in paths.enumerated() {
             var node = 0
             for (depth, key) in path.keys.enumerated() {
@@ -78,25 +113,33 @@ final class EntityPlan {
                     nodes[node].entries.append(KeyNode.Entry())
                 }
                 if isLast {
-                    nodes[node].entries[position].takers.append((slot, rank))
-                } else if let child = nodes[node].entries[position].child {
-                    node = child
+                    let next = nodes[node].entries[position].taker
+                    nodes[node].entries[position].taker = Int32(takers.count)
+                    takers.append(Taker(slot: slot, rank: rank, next: next))
+                } else if nodes[node].entries[position].child >= 0 {
+                    node = Int(nodes[node].entries[position].child)
                 } else {
                     let child = nodes.append()
-                    nodes[node].entries[position].child = child
+                    nodes[node].entries[position].child = Int32(child)
                     node = child
                 }
             }
         }
     }
 
-    /// To be called when all slots are there: what a slot takes as a whole has no unmapped keys.
-    func finish() {
+    /// Whether the first alternate of every component of the key was found.
+    func hasBestKey(_ found: borrowing PlaceList) -> Bool {
+        for slot in keySlots where found[slot].rank != 0 { return false }
+        return true
+    }
+
+    /// What a slot takes as a whole has no unmapped keys.
+    private func coverNodes() {
         var pending = [0]
         while let node = pending.popLast() {
-            for entry in nodes[node].entries {
-                guard let child = entry.child else { continue }
-                nodes[child].isCovered = nodes[node].isCovered || !entry.takers.isEmpty
+            for entry in nodes[node].entries where entry.child >= 0 {
+                let child = Int(entry.child)
+                nodes[child].isCovered = nodes[node].isCovered || entry.taker >= 0
                 pending.append(child)
             }
         }
@@ -110,10 +153,8 @@ final class EntityPlan {
         nodes[node].unmappedCount += 1
         let path = KeyPath(keys: prefix + [String(decoding: key, as: UTF8.self)])
         var entry = KeyNode.Entry()
-        if ignored.contains(where: { $0.covers(path) }) {
-            entry.isIgnored = true
-        } else {
-            entry.unmapped = unmapped.count
+        if !ignored.contains(where: { $0.covers(path) }) {
+            entry.unmapped = Int32(unmapped.count)
             unmapped.append((path.description, 1))
         }
         nodes[node].table.insert(key, nodes[node].entries.count)
@@ -212,7 +253,9 @@ struct ImportPlan {
     init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
         for (name, entityMapping) in mapping.entities {
             guard let entity = catalog.entity(name) else { throw .unknownEntity(name) }
-            for field in entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() + entityMapping.declared.sorted() {
+            let fields =
+                entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() + entityMapping.declared.sorted()
+            for field in fields {
                 guard entity.field(field) != nil || catalog.relationship(field, of: entity) != nil else {
                     throw .unknownField(entity: name, field: field)
                 }
@@ -221,24 +264,27 @@ struct ImportPlan {
         let positions = Dictionary(uniqueKeysWithValues: catalog.entities.enumerated().map { ($1.id, $0) })
         plans = catalog.entities.map { entity in
             let entityMapping = mapping.entities[entity.name] ?? EntityMapping()
-            let plan = EntityPlan(entity, ignored: entityMapping.ignored)
-            func paths(_ name: String) -> [KeyPath] {
-                let own = mapping.naming.jsonKeys(for: name).map { KeyPath(keys: [$0]) }
-                let declared = entityMapping.paths[name] ?? []
-                return declared + own.filter { !declared.contains($0) }
+            var slots: [Slot] = [], details: [SlotDetails] = [], slotPaths: [[KeyPath]] = []
+            func add(_ slot: Slot, _ slotDetails: SlotDetails) {
+                let own = mapping.naming.jsonKeys(for: slotDetails.name).map { KeyPath(keys: [$0]) }
+                let declared = entityMapping.paths[slotDetails.name] ?? []
+                slots.append(slot)
+                details.append(slotDetails)
+                slotPaths.append(declared + own.filter { !declared.contains($0) })
             }
             for field in entity.fields {
-                let kind: Slot.Kind
+                var slot = Slot(field: field.id, kind: .attribute, isOptional: field.isOptional)
+                var slotDetails = SlotDetails(name: field.name)
                 switch field.kind {
-                case .attribute(let type): kind = .attribute(type, epoch: entityMapping.epochs[field.name])
+                case .attribute(let type):
+                    slotDetails.type = type
+                    slotDetails.epoch = entityMapping.epochs[field.name]
                 case .reference(let reference):
                     guard let destination = positions[reference.destination] else { continue }
-                    kind = reference.isToMany ? .toMany(destination: destination) : .toOne(destination: destination)
+                    slot.kind = reference.isToMany ? .toMany(destination: destination) : .toOne(destination: destination)
                 }
-                var slot = Slot(name: field.name, field: field.id, kind: kind, isOptional: field.isOptional)
                 slot.isKey = entity.key.contains(field.id)
-                plan.slots.append(slot)
-                plan.add(paths(field.name), for: plan.slots.count - 1)
+                add(slot, slotDetails)
             }
             for relationship in catalog.relationships(of: entity) where !relationship.isStored {
                 // A derived side takes part only if the description says where its JSON is, or declares it.
@@ -247,16 +293,12 @@ struct ImportPlan {
                     let field = catalog.entities[owner].field(id: relationship.field),
                     case .reference(let reference) = field.kind
                 else { continue }
-                plan.slots.append(
-                    Slot(
-                        name: relationship.name, field: 0,
-                        kind: .derived(owner: owner, field: field, reference: reference, isToMany: relationship.isToMany),
-                        isOptional: true))
-                plan.add(paths(relationship.name), for: plan.slots.count - 1)
+                var slotDetails = SlotDetails(name: relationship.name)
+                slotDetails.derived = SlotDetails.Derived(
+                    owner: owner, field: field, reference: reference, isToMany: relationship.isToMany)
+                add(Slot(field: 0, kind: .derived, isOptional: true), slotDetails)
             }
-            plan.finish()
-            plan.keySlots = entity.key.compactMap { id in plan.slots.firstIndex { $0.field == id } }
-            return plan
+            return EntityPlan(entity, slots, details, paths: slotPaths, ignored: entityMapping.ignored)
         }
     }
 

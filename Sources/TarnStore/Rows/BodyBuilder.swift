@@ -2,26 +2,37 @@
 
 internal import LMDB
 
-package struct BodyBuilder: ~Copyable {
-    private var values = ByteWriter(capacity: 4096)
-    private var ids: [UInt16] = []
-    private var ends: [UInt32] = []
+@usableFromInline package struct BodyBuilder: ~Copyable {
+    @usableFromInline
+    struct Entry {
+        @usableFromInline var id: UInt16
+        @usableFromInline var end: UInt32
+
+        @inlinable
+        init(id: UInt16, end: UInt32) {
+            self.id = id
+            self.end = end
+        }
+    }
+
+    @usableFromInline var values = ByteWriter(capacity: 4096)
+    @usableFromInline var directory: [Entry] = []
 
     package init() {}
 
     package mutating func removeAll() {
         values.removeAll()
-        ids.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
+        directory.removeAll(keepingCapacity: true)
     }
 
-    package var isEmpty: Bool { ids.isEmpty }
+    package var isEmpty: Bool { directory.isEmpty }
 
     /// Adds a field, whose value the closure writes: a tag and a payload. Ids must ascend.
+    @inlinable
     package mutating func field<Failure: Error>(
         _ id: UInt16, _ write: (inout ByteWriter) throws(Failure) -> Void
     ) throws(Failure) {
-        precondition(ids.last.map { $0 < id } ?? true, "fields are added in ascending order")
+        precondition(directory.isEmpty || directory[directory.count - 1].id < id, "fields are added in ascending order")
         let start = values.count
         do throws(Failure) {
             try write(&values)
@@ -30,8 +41,7 @@ package struct BodyBuilder: ~Copyable {
             throw error
         }
         guard values.count > start else { return }
-        ids.append(id)
-        ends.append(UInt32(values.count))
+        directory.append(Entry(id: id, end: UInt32(values.count)))
     }
 
     package mutating func field(_ id: UInt16, _ value: EncodedValue) {
@@ -41,15 +51,16 @@ package struct BodyBuilder: ~Copyable {
     /// Whether the values are too long for 16-bit offsets.
     package var isWide: Bool { values.count > RowFormat.narrowLimit }
 
-    package var count: Int { 2 + ids.count * (isWide ? 6 : 4) + values.count }
+    package var count: Int { 2 + directory.count * (isWide ? 6 : 4) + values.count }
 
     /// Appends the body.
     package func finish(into writer: inout ByteWriter) {
         writer.reserve(count)
-        writer.appendLittleEndian(UInt16(ids.count))
-        for index in ids.indices {
-            writer.appendLittleEndian(ids[index])
-            if isWide { writer.appendLittleEndian(ends[index]) } else { writer.appendLittleEndian(UInt16(ends[index])) }
+        writer.appendLittleEndian(UInt16(directory.count))
+        let isWide = isWide
+        for entry in directory {
+            writer.appendLittleEndian(entry.id)
+            if isWide { writer.appendLittleEndian(entry.end) } else { writer.appendLittleEndian(UInt16(entry.end)) }
         }
         writer.append(values.bytes)
     }

@@ -1,56 +1,70 @@
 // A growable byte buffer without reference counting: what rows, keys and drafts are written into.
+//
+// Its small functions are inlinable: the importer, in another module, calls them for every value of every record.
 
-import Glibc
+public import Glibc
 
 /// Bytes that are lent: valid as long as their owner neither changes nor goes.
-package typealias Bytes = UnsafeRawBufferPointer
+@usableFromInline package typealias Bytes = UnsafeRawBufferPointer
 
-package struct ByteWriter: ~Copyable {
-    @usableFromInline package private(set) var base: UnsafeMutableRawPointer
-    @usableFromInline package private(set) var capacity: Int
-    package private(set) var count = 0
+@usableFromInline package struct ByteWriter: ~Copyable {
+    /// From malloc, so that realloc can grow it: large buffers are moved by remapping pages, not by copying them.
+    @usableFromInline package internal(set) var base: UnsafeMutableRawPointer
+    @usableFromInline package internal(set) var capacity: Int
+    @usableFromInline package internal(set) var count = 0
 
     package init(capacity: Int = 256) {
         self.capacity = max(capacity, 16)
-        base = .allocate(byteCount: self.capacity, alignment: 16)
+        base = ByteWriter.allocated(malloc(self.capacity))
     }
 
-    deinit { base.deallocate() }
+    deinit { free(base) }
+
+    /// What the standard library's own allocation does when there is no memory: the process cannot go on.
+    private static func allocated(_ base: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
+        guard let base else { preconditionFailure("out of memory") }
+        return base
+    }
 
     /// What was written. Valid until the next change.
+    @inlinable
     package var bytes: Bytes { Bytes(start: base, count: count) }
 
+    @inlinable
     package func bytes(_ range: Range<Int>) -> Bytes {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         return Bytes(start: base + range.lowerBound, count: range.count)
     }
 
+    @inlinable
     package mutating func removeAll() { count = 0 }
 
+    @inlinable
     package mutating func truncate(to count: Int) {
         precondition(count >= 0 && count <= self.count)
         self.count = count
     }
 
+    @inlinable
     package mutating func reserve(_ additional: Int) {
         if count + additional > capacity { grow(additional) }
     }
 
-    private mutating func grow(_ additional: Int) {
+    @usableFromInline
+    mutating func grow(_ additional: Int) {
         let larger = max(capacity * 2, count + additional)
-        let new = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-        new.copyMemory(from: base, byteCount: count)
-        base.deallocate()
-        base = new
+        base = ByteWriter.allocated(realloc(base, larger))
         capacity = larger
     }
 
+    @inlinable
     package mutating func append(_ byte: UInt8) {
         reserve(1)
         base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
         count += 1
     }
 
+    @inlinable
     package mutating func append(_ bytes: Bytes) {
         guard let start = bytes.baseAddress, bytes.count > 0 else { return }
         reserve(bytes.count)
@@ -68,6 +82,7 @@ package struct ByteWriter: ~Copyable {
     }
 
     /// Little-endian, as everything in a row is.
+    @inlinable
     package mutating func appendLittleEndian<T: FixedWidthInteger>(_ value: T) {
         reserve(MemoryLayout<T>.size)
         base.storeBytes(of: value.littleEndian, toByteOffset: count, as: T.self)
@@ -75,6 +90,7 @@ package struct ByteWriter: ~Copyable {
     }
 
     /// Big-endian, as everything in a key is.
+    @inlinable
     package mutating func appendBigEndian<T: FixedWidthInteger>(_ value: T) {
         reserve(MemoryLayout<T>.size)
         base.storeBytes(of: value.bigEndian, toByteOffset: count, as: T.self)
@@ -82,12 +98,14 @@ package struct ByteWriter: ~Copyable {
     }
 
     /// Overwrites a little-endian integer that was written before.
+    @inlinable
     package mutating func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count)
         base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
     }
 
     /// Hands over the room for that many bytes, which the caller fills.
+    @inlinable
     package mutating func appendUninitialized(_ additional: Int) -> UnsafeMutableRawBufferPointer {
         reserve(additional)
         defer { count += additional }
@@ -97,15 +115,16 @@ package struct ByteWriter: ~Copyable {
 
 extension Bytes {
     /// A little-endian integer. The caller has checked the bounds; they are checked again.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
         T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package func slice(_ range: Range<Int>) -> Bytes { Bytes(rebasing: self[range]) }
 
     /// Byte order: as liblmdb compares keys (`mdb_cmp_memn`).
+    @inlinable
     package static func compare(_ a: Bytes, _ b: Bytes) -> Int {
         let common = Swift.min(a.count, b.count)
         if common > 0, let x = a.baseAddress, let y = b.baseAddress {
@@ -115,12 +134,14 @@ extension Bytes {
         return a.count - b.count
     }
 
+    @inlinable
     package static func equal(_ a: Bytes, _ b: Bytes) -> Bool {
         guard a.count == b.count else { return false }
         guard a.count > 0, let x = a.baseAddress, let y = b.baseAddress else { return true }
         return memcmp(x, y, a.count) == 0
     }
 
+    @inlinable
     package func hasPrefix(_ prefix: Bytes) -> Bool {
         count >= prefix.count && Bytes.equal(slice(0..<prefix.count), prefix)
     }

@@ -168,6 +168,7 @@ extension ByteWriter {
         appendLittleEndian(value.microseconds)
     }
 
+    @inlinable
     package mutating func appendValue(tag: UInt8, _ payload: Bytes) {
         append(tag)
         append(payload)

@@ -16,12 +16,16 @@ struct DraftList: ~Copyable {
         /// The first eight bytes of the key, so that most comparisons need no more.
         var prefix: UInt64
         var hash: UInt64
+        /// The JSON that said exactly what the body says, if it is kept; -1 if not.
+        var excerpt: Int32 = -1
     }
 
     private(set) var drafts: [Draft] = []
     private var arena = ByteWriter(capacity: 1 << 20)
     private var slots: [Int32] = Array(repeating: -1, count: 1 << 12)
     private var merged = BodyBuilder()
+    /// With the body that each stands for.
+    private var excerpts: [(json: Excerpt, body: Int)] = []
     /// Records that were met again and said something else about the same field.
     private(set) var conflicts = 0
 
@@ -35,6 +39,7 @@ struct DraftList: ~Copyable {
 
     mutating func removeAll() {
         drafts.removeAll(keepingCapacity: true)
+        excerpts.removeAll()
         arena.removeAll()
         for index in slots.indices { slots[index] = -1 }
         conflicts = 0
@@ -54,7 +59,9 @@ struct DraftList: ~Copyable {
     }
 
     /// Adds what an object says. A record that is there already gets the union: the later value of a field counts.
-    mutating func add(_ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool) {
+    ///
+    /// - Returns: the index of the draft if it was there and says the same.
+    mutating func add(_ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool) -> Int? {
         guard let index = find(plan, key) else {
             let keyOffset = arena.count
             arena.append(key)
@@ -64,13 +71,13 @@ struct DraftList: ~Copyable {
                 Draft(
                     plan: Int32(plan), isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
                     body: bodyOffset, bodyLength: body.count, prefix: DraftList.prefix(key), hash: DraftList.hash(plan, key)))
-            return
+            return nil
         }
         drafts[index].isComplete = drafts[index].isComplete || isComplete
         let draft = drafts[index]
         let known = arena.bytes(draft.body..<draft.body + draft.bodyLength)
-        if Bytes.equal(known, body) { return }
-        guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else { return }
+        if Bytes.equal(known, body) { return index }
+        guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else { return nil }
         if DraftList.contradict(old, new) { conflicts += 1 }
         merged.merge(old: old, new: new)
         let offset = arena.count
@@ -78,6 +85,25 @@ struct DraftList: ~Copyable {
         drafts[index].body = offset
         drafts[index].bodyLength = arena.count - offset
         drafts[index].isWide = merged.isWide
+        return nil
+    }
+
+    /// Keeps the JSON of an object that says what a draft says, and nothing beyond it, so that it is recognised.
+    mutating func keep(_ tape: Tape, _ object: Int, for index: Int) {
+        let kept = Int(drafts[index].excerpt)
+        // One for each body, or values that the body does not hold could fill the memory.
+        guard kept < 0 || excerpts[kept].body != drafts[index].body,
+            let json = Excerpt(tape, object, into: &arena)
+        else { return }
+        drafts[index].excerpt = Int32(excerpts.count)
+        excerpts.append((json, drafts[index].body))
+    }
+
+    /// Whether an object is known to say what a draft says.
+    func isKnown(_ tape: Tape, _ object: Int, for index: Int) -> Bool {
+        let kept = Int(drafts[index].excerpt)
+        guard kept >= 0, excerpts[kept].body == drafts[index].body else { return false }
+        return excerpts[kept].json.matches(tape, object, in: arena.bytes)
     }
 
     /// The indexes of all drafts, by entity and key: the order of the tables.

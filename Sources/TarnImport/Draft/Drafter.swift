@@ -48,6 +48,8 @@ struct Drafter: ~Copyable {
         var injectedField: UInt16 = 0
         var injectedKey: [UInt8] = []
         var position: UInt32?
+        /// The draft of the same record that was there when the object was found.
+        var draft: Int?
     }
 
     private var stack: [Pending] = []
@@ -97,7 +99,10 @@ struct Drafter: ~Copyable {
     }
 
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
+        // Not before its turn: objects that come first may change the draft.
+        if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) { return true }
         let plan = plan.plans[pending.plan]
+        let unmappedBefore = plan.unmappedTotal, reportedBefore = diagnosticCount, derivedBefore = derived.count
         found.reset(plan.slots.count)
         prefix.removeAll(keepingCapacity: true)
         Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
@@ -142,7 +147,15 @@ struct Drafter: ~Copyable {
         body.removeAll()
         let isWide = builder.isWide
         builder.finish(into: &body)
-        list.add(pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete)
+        let repeated = list.add(
+            pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete)
+        // What comes a second time may come a hundredth time. Only an object that does nothing but say what its draft says
+        // can be left out then.
+        if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty,
+            plan.unmappedTotal == unmappedBefore, diagnosticCount == reportedBefore, derived.count == derivedBefore
+        {
+            list.keep(tape, pending.index, for: repeated)
+        }
         return true
     }
 
@@ -248,13 +261,12 @@ struct Drafter: ~Copyable {
         case .object:
             keyFound.reset(target.slots.count)
             Drafter.locateKey(tape, index, target, &keyFound)
-            guard Drafter.encodeKey(tape, target, keyFound, into: &childKey) else {
-                // The object gets its turn all the same, and is reported there.
-                children.append(Pending(index: index, plan: destination, isListed: false))
-                return false
-            }
-            children.append(Pending(index: index, plan: destination, isListed: false))
-            return true
+            let hasKey = Drafter.encodeKey(tape, target, keyFound, into: &childKey)
+            // One without a key gets its turn all the same, and is reported there.
+            var child = Pending(index: index, plan: destination, isListed: false)
+            if hasKey { child.draft = list.find(destination, childKey.bytes) }
+            children.append(child)
+            return hasKey
         case .string, .int, .uint, .double:
             guard target.keySlots.count == 1,
                 tape.appendKeyComponent(index, as: target.details[target.keySlots[0]].type, to: &childKey)

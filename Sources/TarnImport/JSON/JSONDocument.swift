@@ -115,6 +115,13 @@ struct Tape {
         return Bytes(start: start + 4, count: Int(start.loadUnaligned(as: UInt32.self)))
     }
 
+    /// The bytes of all strings from one to another, with the length that stands before each: simdjson writes them side by
+    /// side, in the order of the document.
+    func strings(from first: Int, through last: Int) -> Bytes {
+        let start = Int(payload(first)), lastText = string(last)
+        return Bytes(start: strings + start, count: Int(payload(last)) + 4 + lastText.count - start)
+    }
+
     @inline(__always)
     func int(_ index: Int) -> Int64 { Int64(bitPattern: words[index + 1]) }
 

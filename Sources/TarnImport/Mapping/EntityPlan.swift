@@ -83,6 +83,8 @@ final class EntityPlan {
     private let ignored: [KeyPath]
     /// Unmapped paths that were met, with their counts.
     private(set) var unmapped: [(path: String, count: Int)] = []
+    /// How many there were in all.
+    private(set) var unmappedTotal = 0
     /// A response that uses values as keys would otherwise be listed key by key.
     private static let unmappedLimit = 200
 
@@ -156,12 +158,16 @@ final class EntityPlan {
         if !ignored.contains(where: { $0.covers(path) }) {
             entry.unmapped = Int32(unmapped.count)
             unmapped.append((path.description, 1))
+            unmappedTotal += 1
         }
         nodes[node].table.insert(key, nodes[node].entries.count)
         nodes[node].entries.append(entry)
     }
 
-    func countUnmapped(_ index: Int) { unmapped[index].count += 1 }
+    func countUnmapped(_ index: Int) {
+        unmapped[index].count += 1
+        unmappedTotal += 1
+    }
 
     /// Takes the counts since the last call.
     func takeUnmapped() -> [(path: String, count: Int)] {

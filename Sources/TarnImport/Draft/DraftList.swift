@@ -70,7 +70,7 @@ struct DraftList: ~Copyable {
             insert(
                 Draft(
                     plan: Int32(plan), isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
-                    body: bodyOffset, bodyLength: body.count, prefix: DraftList.prefix(key), hash: DraftList.hash(plan, key)))
+                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: DraftList.hash(plan, key)))
             return nil
         }
         drafts[index].isComplete = drafts[index].isComplete || isComplete
@@ -147,11 +147,5 @@ struct DraftList: ~Copyable {
 
     private static func hash(_ plan: Int, _ key: Bytes) -> UInt64 {
         KeyTable.hash(key) ^ UInt64(plan) &* 0x9E37_79B9_7F4A_7C15
-    }
-
-    private static func prefix(_ key: Bytes) -> UInt64 {
-        var prefix: UInt64 = 0
-        for index in 0..<8 { prefix = prefix << 8 | UInt64(index < key.count ? key[index] : 0) }
-        return prefix
     }
 }

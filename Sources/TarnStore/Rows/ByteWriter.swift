@@ -134,6 +134,15 @@ extension Bytes {
         return a.count - b.count
     }
 
+    /// The first eight bytes as a number that orders as they do; missing ones count as 0, so equal numbers decide nothing.
+    @inlinable
+    package var prefix64: UInt64 {
+        if count >= 8 { return UInt64(bigEndian: loadUnaligned(as: UInt64.self)) }
+        var prefix: UInt64 = 0
+        for index in 0..<8 { prefix = prefix << 8 | UInt64(index < count ? self[index] : 0) }
+        return prefix
+    }
+
     @inlinable
     package static func equal(_ a: Bytes, _ b: Bytes) -> Bool {
         guard a.count == b.count else { return false }

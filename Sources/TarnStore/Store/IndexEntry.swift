@@ -76,6 +76,8 @@ package enum IndexEntry {
 /// Changes of indexes that are collected, and applied in key order, table by table.
 struct IndexChanges: ~Copyable {
     private struct Change {
+        /// The first bytes of the key, so that most comparisons need no more.
+        var prefix: UInt64
         var offset: Int
         var length: Int
         var isInsertion: Bool
@@ -87,7 +89,8 @@ struct IndexChanges: ~Copyable {
     var isEmpty: Bool { changes.isEmpty }
 
     mutating func add(_ key: Bytes, to index: UInt32, insertion: Bool) {
-        changes[index, default: []].append(Change(offset: keys.count, length: key.count, isInsertion: insertion))
+        changes[index, default: []].append(
+            Change(prefix: key.prefix64, offset: keys.count, length: key.count, isInsertion: insertion))
         keys.append(key)
     }
 
@@ -97,16 +100,20 @@ struct IndexChanges: ~Copyable {
             let all = keys.bytes
             func key(_ change: Change) -> Bytes { all.slice(change.offset..<change.offset + change.length) }
             list.sort {
+                if $0.prefix != $1.prefix { return $0.prefix < $1.prefix }
                 let order = Bytes.compare(key($0), key($1))
                 return order != 0 ? order < 0 : $0.offset < $1.offset
             }
             let table = try state.index(index)
             var appender = try Appender(raw, table)
+            // Neighbours in key order are neighbours in the tree, where a cursor need not search from the root.
+            let cursor = try raw.cursor(table)
+            defer { cursor.close() }
             for position in list.indices {
                 let change = list[position]
                 if position + 1 < list.count, Bytes.equal(key(change), key(list[position + 1])) { continue }
                 if change.isInsertion {
-                    try raw.put(table, key(change), Bytes(start: nil, count: 0), append: appender.isPastTheEnd(key(change)))
+                    try cursor.put(key(change), .empty, append: appender.isPastTheEnd(key(change)))
                 } else {
                     _ = try raw.delete(table, key(change))
                 }

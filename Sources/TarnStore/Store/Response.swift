@@ -39,6 +39,14 @@ public struct ListedRecord: Sendable, Hashable {
     }
 }
 
+extension ListedRecord {
+    /// The order of the table of members.
+    fileprivate static func precedes(_ a: ListedRecord, _ b: ListedRecord) -> Bool {
+        guard a.entity == b.entity else { return a.entity < b.entity }
+        return a.storageKey.withUnsafeBytes { x in b.storageKey.withUnsafeBytes { Bytes.compare(x, $0) < 0 } }
+    }
+}
+
 /// The entry of one response.
 public struct ResponseEntry: Sendable, Hashable {
     public var request: RequestKey
@@ -183,19 +191,17 @@ extension StoreAccess {
             try raw.put(state.urls, key.bytes, .empty)
         }
         guard let id else { return }
-        let before = Set(old?.listed ?? []), after = Set(entry.listed)
-        for record in before.subtracting(after) {
-            record.storageKey.withUnsafeBytes { memberKey(record.entity, $0, id, into: &key) }
-            _ = try raw.delete(state.members, key.bytes)
-        }
-        let added = after.subtracting(before).map { record in
-            record.storageKey.withUnsafeBytes { storageKey in
-                memberKey(record.entity, storageKey, id, into: &key)
-                return Array(key.bytes)
+        let before = Set(old?.listed ?? [])
+        if !before.isEmpty {
+            for record in before.subtracting(entry.listed) {
+                record.storageKey.withUnsafeBytes { memberKey(record.entity, $0, id, into: &key) }
+                _ = try raw.delete(state.members, key.bytes)
             }
         }
-        for member in added.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            try member.withUnsafeBytes { try raw.put(state.members, $0, .empty) }
+        let added = before.isEmpty ? entry.listed : entry.listed.filter { !before.contains($0) }
+        for record in added.sorted(by: ListedRecord.precedes) {
+            record.storageKey.withUnsafeBytes { memberKey(record.entity, $0, id, into: &key) }
+            try raw.put(state.members, key.bytes, .empty)
         }
         try entry.store(raw, state.responses, id: id, sequence: sequence)
     }

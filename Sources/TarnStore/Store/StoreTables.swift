@@ -57,8 +57,9 @@ package final class StoreState: Sendable {
     let members: Table
     let changes: Table
     let checkpoints: Table
-    private let records: [UInt16: Table]
-    private let indexes: [UInt32: Table]
+    /// By id; ids are small, and every row that is written asks.
+    private let records: [Table?]
+    private let indexes: [Table?]
 
     init(
         catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table]
@@ -76,19 +77,19 @@ package final class StoreState: Sendable {
         members = try table(TableName.members)
         changes = try table(TableName.changes)
         checkpoints = try table(TableName.checkpoints)
-        self.records = records
-        self.indexes = indexes
+        self.records = (0...Int(records.keys.max() ?? 0)).map { records[UInt16($0)] }
+        self.indexes = (0...Int(indexes.keys.max() ?? 0)).map { indexes[UInt32($0)] }
     }
 
     package func records(of entity: UInt16) throws(StoreError) -> Table {
-        guard let table = records[entity] else {
+        guard Int(entity) < records.count, let table = records[Int(entity)] else {
             throw .damagedCatalog(path: "", detail: "the table \(TableName.records(entity)) is missing")
         }
         return table
     }
 
     package func index(_ index: UInt32) throws(StoreError) -> Table {
-        guard let table = indexes[index] else {
+        guard Int(index) < indexes.count, let table = indexes[Int(index)] else {
             throw .damagedCatalog(path: "", detail: "the table \(TableName.index(index)) is missing")
         }
         return table

@@ -13,6 +13,9 @@ public struct StoreWriter: ~Copyable {
     /// The commit sequence that this transaction gets if it changes something.
     package let sequence: UInt64
     private var changeCount: UInt32 = 0
+    /// Entries of the change log that are not in its table yet: for each u8 length of the value, key, value.
+    private var pendingLog = ByteWriter(capacity: 4096)
+    private static let pendingLogLimit = 1 << 20
 
     init(_ access: StoreAccess) throws {
         self.access = access
@@ -117,6 +120,7 @@ public struct StoreWriter: ~Copyable {
 
     mutating func finish() throws {
         try applyIndexChanges()
+        try writeLog()
         if changeCount > 0 { try access.raw.put(access.state.meta, key: MetaKey.sequence, number: sequence) }
     }
 
@@ -136,8 +140,9 @@ public struct StoreWriter: ~Copyable {
 
     /// Collects the difference that a change makes to every index of the entity.
     private mutating func index(_ entity: Catalog.Entity, _ key: Bytes, old: RowBody?, new: RowBody?) throws {
-        for field in entity.fields {
-            guard let index = field.index else { continue }
+        for position in entity.fields.indices {
+            guard let index = entity.fields[position].index else { continue }
+            let field = entity.fields[position]
             let before = old?.value(of: field.id), after = new?.value(of: field.id)
             if old != nil, new != nil, Bytes.equal(before?.bytes ?? .empty, after?.bytes ?? .empty) { continue }
             // A removal and an insertion of the same entry leave the insertion: the last change of a key counts.
@@ -171,15 +176,29 @@ public struct StoreWriter: ~Copyable {
     /// An entry of the change log: key = commit sequence (u64, big-endian) ++ ordinal (u32, big-endian); value = operation
     /// (u8), entity (u16, little-endian), storage key.
     private mutating func log(_ operation: Operation, _ entity: Catalog.Entity, _ key: Bytes) throws {
-        scratch.removeAll()
-        scratch.appendBigEndian(sequence)
-        scratch.appendBigEndian(changeCount)
-        scratch.append(operation.rawValue)
-        scratch.appendLittleEndian(entity.id)
-        scratch.append(key)
-        try access.raw.put(
-            access.state.changes, scratch.bytes(0..<12), scratch.bytes(12..<scratch.count), append: true)
+        pendingLog.append(UInt8(3 + key.count))
+        pendingLog.appendBigEndian(sequence)
+        pendingLog.appendBigEndian(changeCount)
+        pendingLog.append(operation.rawValue)
+        pendingLog.appendLittleEndian(entity.id)
+        pendingLog.append(key)
         changeCount += 1
+        if pendingLog.count > StoreWriter.pendingLogLimit { try writeLog() }
+    }
+
+    /// Through one cursor, which stays at the end of the table.
+    private mutating func writeLog() throws {
+        guard pendingLog.count > 0 else { return }
+        let cursor = try access.raw.cursor(access.state.changes)
+        defer { cursor.close() }
+        let entries = pendingLog.bytes
+        var offset = 0
+        while offset < entries.count {
+            let value = offset + 1 + 12, end = value + Int(entries[offset])
+            try cursor.put(entries.slice(offset + 1..<value), entries.slice(value..<end), append: true)
+            offset = end
+        }
+        pendingLog.removeAll()
     }
 }
 

@@ -22,6 +22,10 @@ final class LocalServer: Sendable {
 
     /// Starts a server over recordings given as text, each as in a `.http` file.
     convenience init(_ recordings: [String], _ arguments: String...) throws {
+        try self.init(recordings, arguments)
+    }
+
+    convenience init(_ recordings: [String], _ arguments: [String]) throws {
         let folder = try LocalServer.makeFolder()
         for (index, recording) in recordings.enumerated() {
             let name = String(repeating: "0", count: 4 - String(index).count) + "\(index).http"

@@ -1,0 +1,187 @@
+// Everything that a user's API, files and arguments can get wrong: one line, the right exit code, and a store as it was.
+
+import Foundation
+import Testing
+
+@Suite("Command line: bad input")
+struct BadInputTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var status: Int32
+        /// The first line on standard error; BASE stands for the server.
+        var line: String
+        var pages = itemPages
+        var fault: String?
+        var endpoint = "paginate: header_link"
+        /// Keys in the store afterwards.
+        var keys: [Int] = []
+        var testDescription: String { name }
+    }
+
+    static let cases: [Case] = [
+        Case(
+            name: "404 at once", status: 1, line: "tarn: GET BASE/items: the server answers 404: a fault was asked for",
+            fault: ":status:404"),
+        Case(
+            name: "500 at the second page", status: 3,
+            line: "tarn: GET BASE/items?page=2: the server answers 500: a fault was asked for", fault: "page=2:status:500", keys: [1]),
+        Case(
+            name: "401", status: 4, line: "tarn: GET BASE/items: the server answers 401: a fault was asked for", fault: ":status:401"),
+        Case(
+            name: "a page cut in the middle", status: 3,
+            line: "tarn: GET BASE/items?page=3: the answer of ", fault: "page=3:cut:10", keys: [1, 2]),
+        Case(name: "a closed connection", status: 3, line: "tarn: GET BASE/items?page=2: ", fault: "page=2:close", keys: [1]),
+        Case(
+            name: "HTML instead of JSON", status: 3, line: "tarn: GET BASE/items?page=2: not valid JSON", fault: "page=2:html",
+            keys: [1]),
+        Case(
+            name: "a wrong key path", status: 1,
+            line: "tarn: GET BASE/items: there are no records at `data`: `data` is not there; there is no key (FILE:11, endpoint items)",
+            endpoint: "records: data"),
+        Case(
+            name: "an entity without a key in the response", status: 1,
+            line: "tarn: GET BASE/items: no record can be stored: key.missing at $[0]: Item", pages: [recording("/items", #"[{"name":"x"}]"#)]),
+        Case(
+            name: "some records without a key", status: 3, line: "1 values could not be taken as they came:",
+            pages: [recording("/items", #"[{"name":"x"},{"id":7,"name":"y"}]"#)], keys: [7]),
+    ]
+
+    @Test("a bad answer is one line that names the request, with its exit code; pages before it stay", arguments: cases)
+    func badAnswer(_ each: Case) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML(each.endpoint))
+        let server = try LocalServer(each.pages, each.fault.map { ["--fault", $0] } ?? [])
+        let result = try await tarn(["sync", "--file", file, "--base", server.base, "--quiet"])
+        #expect(result.status == each.status, "\(result.error)")
+        let line = each.line.replacing("BASE", with: server.base).replacing("FILE", with: file)
+        #expect(result.error.hasPrefix(line), "\(result.error)")
+        #expect(result.output == "")
+        if each.line.hasPrefix("tarn: ") { #expect(result.errorLines.count == 1, "\(result.error)") }
+        let list = try await tarn("list", "Item", "--file", file)
+        #expect(list.status == 0, "\(list.error)")
+        #expect(try list.lines.map { try json($0)["id"] as? Int } == each.keys)
+    }
+
+    @Test("an unreachable server is exit 5 with one line; nothing was ever complete, so nothing is said about old answers")
+    func unreachableServer() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let dead = DeadPort()
+        let result = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:\(dead.port)")
+        #expect(result.status == 5)
+        #expect(result.errorLines.count == 1 && result.output == "", "\(result.error)\(result.output)")
+        #expect(result.error.hasPrefix("tarn: GET http://127.0.0.1:\(dead.port)/items: could not connect"), "\(result.error)")
+    }
+
+    @Test("off line is exit 5 and says since when; the store still answers")
+    func offLine() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        #expect(try await tarn("sync", "--file", file, "--base", server.base).status == 0)
+        let dead = DeadPort()
+        let result = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:\(dead.port)")
+        #expect(result.status == 5)
+        #expect(result.errorLines.count == 2)
+        let pattern = /off line: the store answers as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z; .*/
+        #expect(result.errorLines.last?.wholeMatch(of: pattern) != nil, "\(result.error)")
+        #expect(try await tarn("list", "Item", "--file", file).lines.count == 3)
+    }
+
+    @Test("a token that is not set is exit 4 and names the variable; a token never shows in what is printed")
+    func tokens() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML(api: "  auth: { bearer: { env: TARN_TEST_TOKEN_OF_NOBODY } }"))
+        let missing = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:1")
+        #expect(missing.status == 4)
+        #expect(missing.error == "tarn: the environment variable TARN_TEST_TOKEN_OF_NOBODY, which holds the token of this API, is not set\n")
+        let server = try LocalServer(itemPages, "--fault", "page=2:status:403")
+        let refused = try await tarn(
+            ["sync", "--file", file, "--base", server.base], environment: ["TARN_TEST_TOKEN_OF_NOBODY": "hush-hush"])
+        #expect(refused.status == 3, "the first page is committed: \(refused.error)")
+        #expect(!(refused.error + refused.output).contains("hush-hush"))
+        #expect(refused.error.contains("the server answers 403"))
+    }
+
+    @Test("an entity without a key in the description is exit 2 with file, line, column and field")
+    func descriptionWithoutKey() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML(key: "nope"))
+        let result = try await tarn("sync", "--file", file)
+        #expect(result.status == 2)
+        #expect(result.error.hasPrefix("tarn: \(file):6:10: entities.Item.key: "), "\(result.error)")
+        let absent = try folder.write("none.yaml", itemsYAML().replacing("    key: id\n", with: ""))
+        let second = try await tarn("sync", "--file", absent)
+        #expect(second.status == 2)
+        #expect(second.error.hasPrefix("tarn: \(absent):5:"), "\(second.error)")
+        #expect(second.error.contains("entities.Item") && second.error.contains("key"))
+    }
+
+    @Test("a place where no store can be is exit 6 and names the path, for writing and for reading")
+    func unusablePlaces() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let plain = try folder.write("plain", "a file")
+        try FileManager.default.createDirectory(atPath: folder.path + "/other", withIntermediateDirectories: false)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path + "/other/notes"))
+        try FileManager.default.createDirectory(atPath: folder.path + "/wrong", withIntermediateDirectories: false)
+        try Data("this is not LMDB".utf8).write(to: URL(fileURLWithPath: folder.path + "/wrong/data.mdb"))
+        let server = try LocalServer(itemPages)
+        let places = [
+            (plain, "it is a file, and a store is a directory"), (plain + "/below", ""), ("/proc/tarn-store", ""),
+            (folder.path + "/other", "the directory holds other files and no data.mdb"),
+            (folder.path + "/wrong", "not an LMDB data file"),
+        ]
+        for (place, reason) in places {
+            for arguments in [["sync", "--file", file, "--base", server.base], ["list", "Item"], ["get", "Item", "1"]] {
+                let result = try await tarn(arguments + ["--store", place])
+                #expect(result.status == 6, "\(arguments[0]) \(place): \(result.error)")
+                #expect(result.errorLines.count == 1 && result.error.hasPrefix("tarn: \(place)"), "\(result.error)")
+                #expect(reason.isEmpty || result.error.contains(reason), "\(result.error)")
+            }
+        }
+        #expect(server.requests == [])
+        #expect(try String(contentsOfFile: plain, encoding: .utf8) == "a file")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/other") == ["notes"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/wrong") == ["data.mdb"])
+    }
+
+    @Test("a store whose data file was cut off is refused in one line and left as it is", arguments: [0.02, 0.3, 0.7])
+    func truncatedStore(part: Double) async throws {
+        let folder = try TemporaryFolder()
+        let copy = folder.path + "/cut.tarn"
+        try FileManager.default.copyItem(atPath: try await Forge.store, toPath: copy)
+        let data = try Data(contentsOf: URL(fileURLWithPath: copy + "/data.mdb"))
+        let cut = data.prefix(Int(Double(data.count) * part))
+        try cut.write(to: URL(fileURLWithPath: copy + "/data.mdb"))
+        for arguments in [
+            ["list", "Issue", "--store", copy], ["inspect", "dump", copy], ["inspect", "stat", copy],
+            Forge.arguments(copy, "http://127.0.0.1:1", []),
+        ] {
+            let result = try await tarn(arguments)
+            #expect(result.status == 6, "\(arguments[0]): \(result.status) \(result.error)")
+            #expect(result.errorLines.count == 1 && result.error.contains("\(copy)"), "\(result.error)")
+            #expect(result.output == "")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: copy + "/data.mdb")) == cut)
+    }
+
+    @Test("records without a key are counted for the exit code however much else is wrong with the answer")
+    func skippedBehindManyDiagnostics() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let wrong = (1...150).map { #"{"id":\#($0),"name":{}}"# } + [#"{"name":"no key"}"#]
+        let server = try LocalServer([recording("/items", "[" + wrong.joined(separator: ",") + "]")])
+        let result = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(result.status == 3, "\(result.error)")
+        #expect(result.error.contains("tarn: 1 records without a usable key were skipped"), "\(result.error)")
+    }
+
+    @Test("what cannot be written to standard output is an error, not silence")
+    func fullOutput() async throws {
+        let store = try await Forge.store
+        let result = try await shell("\"$TARN\" list Issue --store '\(store)' > /dev/full")
+        #expect(result.status == 1)
+        #expect(result.error.hasPrefix("tarn: the output cannot be written: No space left on device"), "\(result.error)")
+    }
+}

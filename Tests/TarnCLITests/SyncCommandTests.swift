@@ -1,0 +1,144 @@
+// `tarn sync` as a process: its summary, its end by signals, and others that read meanwhile.
+
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Command line: sync")
+struct SyncCommandTests {
+    @Test("the summary is a table of endpoints and a line of records; a second sync shows every page as 304")
+    func summary() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LocalServer(directory: Repository.forge)
+        let first = try await Forge.sync(folder.path + "/s", server)
+        #expect(first.status == 0 && first.error == "", "\(first.error)")
+        #expect(first.lines.first?.split(separator: " ") == ["endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds"])
+        #expect(first.lines.last == "store: 965 records: 42 User, 25 Label, 12 Milestone, 330 Issue, 500 Comment, 56 ChecklistItem")
+        let second = try await Forge.sync(folder.path + "/s", server)
+        let issues = try #require(second.lines.first { $0.hasPrefix("issues ") }).split(separator: " ")
+        #expect(issues.prefix(7) == ["issues", "7", "7", "330", "0", "0", "0"])
+        let quiet = try await Forge.sync(folder.path + "/s", server, "--quiet")
+        #expect(quiet.status == 0 && quiet.output == "" && quiet.error == "")
+        let restart = try await Forge.sync(folder.path + "/s", server, "--refetch", "labels")
+        #expect(restart.lines.count == 3 && restart.lines[1].split(separator: " ").prefix(7) == ["labels", "1", "0", "25", "0", "0", "25"])
+    }
+
+    @Test("--json is one object: endpoints in order, counts, failures as text, records by entity")
+    func summaryAsJSON() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LocalServer(directory: Repository.forge, "--fault", "&page=3:status:500")
+        let result = try await Forge.sync(folder.path + "/s", server, "--json")
+        #expect(result.status == 3)
+        #expect(result.lines.count == 1)
+        let summary = try json(result.output)
+        let endpoints = try #require(summary["endpoints"] as? [[String: Any]])
+        #expect(endpoints.map { $0["name"] as? String } == ["labels", "milestones", "checklist", "users", "issues", "comments"])
+        #expect(endpoints.map { $0["pages"] as? Int } == [1, 1, 12, 2, 2, 2])
+        #expect(endpoints.map { ($0["failures"] as? [String])?.count } == [0, 0, 0, 0, 1, 1])
+        #expect((summary["records"] as? [String: Int])?["Issue"] == 330 || (summary["records"] as? [String: Int])?["Issue"] ?? 0 >= 100)
+        #expect(summary["diagnostics"] is [String] && (summary["unmapped"] as? [String]) == [])
+        #expect(result.errorLines.count == 2)
+    }
+
+    @Test("what is neither mapped nor ignored is named by entity and path")
+    func unmappedIsNamed() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"a","extra":{"deep":1}},{"id":2,"name":"b","extra":{"deep":2}}]"#)])
+        let result = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(result.status == 0)
+        #expect(result.errorLines.first == "neither mapped nor under ignore:")
+        #expect(result.errorLines.dropFirst().first?.hasPrefix("  Item: extra") == true, "\(result.error)")
+        #expect(result.error.contains("(2 times)"))
+    }
+
+    @Test("an interrupt during a stalled page ends with 130, the store is usable, and the next sync goes on", arguments: [SIGINT, SIGTERM])
+    func interruptIsClean(signal: Int32) async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/s"
+        let stalling = try LocalServer(directory: Repository.forge, "--fault", "&page=3:stall:600")
+        let process = try TarnProcess(Forge.arguments(store, stalling.base, ["issues"]))
+        try await eventually { stalling.requests.contains { $0.contains("&page=3 ") } }
+        process.send(signal)
+        let result = await process.end()
+        #expect(result.status == 130)
+        #expect(result.error == "tarn: interrupted; what was committed stays, and the next sync goes on from there\n")
+        #expect(try await tarn("list", "Issue", "--store", store).lines.count == 100)
+        let sound = try LocalServer(directory: Repository.forge)
+        let next = try await Forge.sync(store, sound, "issues")
+        #expect(next.status == 0, "\(next.error)")
+        #expect(next.output.contains("issues (resumed)"))
+        #expect(sound.requests.count == 5)
+        #expect(try await tarn("list", "Issue", "--store", store).lines.count == 330)
+    }
+
+    @Test("an interrupt is 130 also if an endpoint failed before")
+    func interruptAfterAFailure() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LocalServer(directory: Repository.forge, "--fault", "/labels:status:500", "--fault", "&page=2:stall:600")
+        let process = try TarnProcess(Forge.arguments(folder.path + "/s", server.base, ["labels", "issues"]))
+        try await eventually { server.requests.contains { $0.contains("&page=2 ") } }
+        process.send(SIGINT)
+        let result = await process.end()
+        #expect(result.status == 130, "\(result.error)")
+        #expect(result.errorLines.count == 2 && result.error.contains("/labels") && result.error.contains("interrupted"))
+    }
+
+    @Test("killed at any moment, ten times over, the store ends up as if nothing had happened")
+    func killedAtRandomMoments() async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/s"
+        var random = SystemRandomNumberGenerator()
+        let server = try LocalServer(directory: Repository.forge, "--latency", "8")
+        var moments: [String] = []
+        for _ in 0..<10 {
+            let start = server.requests.count
+            let pages = Int.random(in: 0...4, using: &random), delay = Int.random(in: 0...12_000, using: &random)
+            moments.append("\(pages) requests and \(delay) µs")
+            let process = try TarnProcess(Forge.arguments(store, server.base, []))
+            try await eventually { server.requests.count >= start + pages }
+            usleep(UInt32(delay))
+            process.send(SIGKILL)
+            let result = await process.end()
+            #expect(result.status == -SIGKILL || result.status == 0)
+            if FileManager.default.fileExists(atPath: store + "/data.mdb") {
+                let list = try await tarn("list", "Issue", "--store", store)
+                #expect([0, 2, 6].contains(list.status), "\(moments): \(list.error)")
+                if list.status == 6 { #expect(list.error.contains("there is no store"), "\(moments): \(list.error)") }
+            }
+        }
+        let last = try await Forge.sync(store, server)
+        #expect(last.status == 0, "\(moments): \(last.error)")
+        #expect(try await Forge.dump(store) == (try await Forge.dump(Forge.store)), "\(moments)")
+        let stat = try await tarn("inspect", "stat", store)
+        #expect(stat.output.contains("12 of 12 walks complete") && !stat.output.contains("under way"), "\(stat.output)")
+        #expect(try await Forge.sync(store, server, "--json").output.contains("\"name\":\"issues\",\"pages\":7,\"not_modified\":7"))
+    }
+
+    @Test("whoever reads while a sync is under way sees whole pages only")
+    func readingMeanwhile() async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/s"
+        let server = try LocalServer(directory: Repository.forge, "--latency", "60")
+        let process = try TarnProcess(Forge.arguments(store, server.base, ["issues"]))
+        try await eventually { server.requests.count >= 2 }
+        var counts: [Int] = []
+        while counts.count < 5 {
+            let list = try await tarn("list", "Issue", "--store", store, "--fields", "id")
+            #expect(list.status == 0, "\(list.error)")
+            counts.append(list.lines.count)
+        }
+        let result = await process.end()
+        #expect(result.status == 0, "\(result.error)")
+        #expect(counts.allSatisfy { $0 % 50 == 0 || $0 == 330 }, "\(counts)")
+        #expect(counts == counts.sorted())
+    }
+
+    @Test("two syncs of one store at the same time both end, and nothing is lost")
+    func twoSyncsAtOnce() async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/s"
+        let server = try LocalServer(directory: Repository.forge, "--latency", "5")
+        let one = try TarnProcess(Forge.arguments(store, server.base, []))
+        let two = try TarnProcess(Forge.arguments(store, server.base, []))
+        let results = [await one.end(), await two.end()]
+        #expect(results.map(\.status) == [0, 0], "\(results.map(\.error))")
+        #expect(try await Forge.dump(store) == (try await Forge.dump(Forge.store)))
+    }
+}

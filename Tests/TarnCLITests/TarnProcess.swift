@@ -1,0 +1,102 @@
+// Runs the built `tarn` as a child process, as a user would, and keeps what it writes.
+
+import Foundation
+import Glibc
+
+/// A `tarn` that runs. Its output goes to files: no pipe fills up, and no other child keeps one open.
+final class TarnProcess: Sendable {
+    struct Result: Sendable {
+        /// The exit code, or the negative number of the signal that ended it.
+        var status: Int32
+        var output: String
+        var error: String
+
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+        var errorLines: [String] { error.split(separator: "\n").map(String.init) }
+    }
+
+    let processID: pid_t
+    private let folder: TemporaryFolder
+
+    /// Products lie beside the test runner.
+    static var executable: String {
+        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/tarn"
+    }
+
+    /// - Parameters:
+    ///   - environment: added to this process's.
+    ///   - program: what is run instead of `tarn`, for shells and terminals around it.
+    init(
+        _ arguments: [String], environment: [String: String] = [:],
+        program: String = TarnProcess.executable
+    ) throws {
+        folder = try TemporaryFolder()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, folder.path + "/output", O_WRONLY | O_CREAT, 0o644)
+        posix_spawn_file_actions_addopen(&actions, 2, folder.path + "/error", O_WRONLY | O_CREAT, 0o644)
+        // Signals as a shell leaves them: a runner may ignore some.
+        var attributes = posix_spawnattr_t(), signals = sigset_t(), none = sigset_t()
+        posix_spawnattr_init(&attributes)
+        sigemptyset(&none)
+        sigemptyset(&signals)
+        for signal in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
+        var argv: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+        var envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
+        defer {
+            (argv + envp).forEach { free($0) }
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        var processID: pid_t = 0
+        let code = posix_spawn(&processID, program, &actions, &attributes, &argv, &envp)
+        guard code == 0 else { throw LocalServer.Failure(description: "\(program): \(String(cString: strerror(code)))") }
+        self.processID = processID
+    }
+
+    func send(_ signal: Int32) { kill(processID, signal) }
+
+    /// Waits for its end, without holding a thread of the tests.
+    func end() async -> Result {
+        let processID = processID
+        let status = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var status: Int32 = 0
+                while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+                continuation.resume(returning: status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F))
+            }
+        }
+        func text(_ name: String) -> String {
+            String(decoding: FileManager.default.contents(atPath: folder.path + "/" + name) ?? Data(), as: UTF8.self)
+        }
+        return Result(status: status, output: text("output"), error: text("error"))
+    }
+}
+
+/// Runs `tarn` to its end.
+func tarn(_ arguments: [String], environment: [String: String] = [:]) async throws -> TarnProcess.Result {
+    try await TarnProcess(arguments, environment: environment).end()
+}
+
+func tarn(_ arguments: String...) async throws -> TarnProcess.Result { try await tarn(arguments) }
+
+/// Runs a shell command; `$TARN` is the executable.
+func shell(_ command: String) async throws -> TarnProcess.Result {
+    try await TarnProcess(
+        ["-c", command], environment: ["TARN": TarnProcess.executable], program: "/bin/bash"
+    ).end()
+}
+
+/// Waits until something that another process does has happened; gives up after two minutes.
+func eventually(_ condition: () throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(120)
+    while try !condition() {
+        guard ContinuousClock.now < deadline else { throw LocalServer.Failure(description: "waited for two minutes in vain") }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}

@@ -1,0 +1,90 @@
+// Help, usage errors and the places where a description or a store is looked for.
+
+import Foundation
+import Testing
+
+@Suite("Command line: help and usage")
+struct UsageTests {
+    @Test(
+        "--help of every command shows an example and is exit 0",
+        arguments: [
+            ([], "tarn sync "), (["sync"], "  tarn sync issues comments"), (["list"], "  tarn list Issue --limit 10"),
+            (["get"], "  tarn get Issue 7"), (["related"], "  tarn related Issue 7 author"),
+            (["inspect"], "  tarn inspect stat forge.tarn"), (["inspect", "stat"], "  tarn inspect stat forge.tarn"),
+            (["inspect", "dump"], "  tarn inspect dump forge.tarn > forge.ndjson"),
+        ] as [([String], String)])
+    func helpHasAnExample(command: [String], example: String) async throws {
+        for flag in ["--help", "-h"] {
+            let result = try await tarn(command + [flag])
+            #expect(result.status == 0)
+            #expect(result.error == "")
+            #expect(result.output.contains(example), "\(result.output)")
+            #expect(result.output.contains("USAGE: tarn"))
+        }
+    }
+
+    @Test("tarn --help lists every command and the exit codes; --version is a version")
+    func overview() async throws {
+        let help = try await tarn("--help").output
+        for text in ["sync", "list", "get", "related", "inspect", "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly"] {
+            #expect(help.contains(text), "\(text)")
+        }
+        let version = try await tarn("--version")
+        #expect(version.status == 0 && version.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil, "\(version.output)")
+    }
+
+    @Test(
+        "a usage error is exit 2 and its first line says what is wrong",
+        arguments: [
+            (["frobnicate"], "Error: Unexpected argument 'frobnicate'"),
+            (["sync", "--frobnicate"], "Error: Unknown option '--frobnicate'"),
+            (["list"], "Error: Missing expected argument '<entity>'"),
+            (["get", "Issue"], "Error: Missing expected argument '<key>'"),
+            (["related", "Issue", "7"], "Error: Missing expected argument '<relationship>'"),
+            (["inspect", "dump"], "Error: Missing expected argument '<store>'"),
+            (["inspect", "nothing"], "Error: Unexpected argument 'nothing'"),
+            (["list", "Issue", "--where", "state"], "Error: --where state: write it as field=value"),
+            (["list", "Issue", "--limit=-1"], "Error: --limit must not be negative"),
+            (["list", "Issue", "--limit", "many"], "Error: The value 'many' is invalid for '--limit <limit>'"),
+            (["related", "Issue", "7", "labels", "--limit=-1"], "Error: --limit must not be negative"),
+            (["list", "Issue", "--format", "xml"], "Error: The value 'xml' is invalid for '--format <format>'"),
+        ] as [([String], String)])
+    func usageErrors(arguments: [String], line: String) async throws {
+        let result = try await tarn(arguments)
+        #expect(result.status == 2, "\(result.error)")
+        #expect(result.errorLines.first?.hasPrefix(line) == true, "\(result.error)")
+        #expect(result.output == "")
+    }
+
+    @Test("the description is looked for in the working directory, and its store beside it")
+    func defaultPlaces() async throws {
+        let folder = try TemporaryFolder()
+        let none = try await shell("cd '\(folder.path)' && \"$TARN\" list Item")
+        #expect(none.status == 2)
+        #expect(none.error == "tarn: there is no tarn.yaml here: name the store with --store, or the description with --file\n")
+        let noSync = try await shell("cd '\(folder.path)' && \"$TARN\" sync")
+        #expect(noSync.status == 2 && noSync.errorLines.count == 1)
+        #expect(noSync.error.hasPrefix("tarn: tarn.yaml: there is no such file"), "\(noSync.error)")
+
+        _ = try folder.write("tarn.yaml", "store: kept/../items.tarn\n" + itemsYAML())
+        try FileManager.default.createDirectory(atPath: folder.path + "/kept", withIntermediateDirectories: false)
+        let empty = try await shell("cd '\(folder.path)' && \"$TARN\" list Item")
+        #expect(empty.status == 6 && empty.error.contains("there is no store; `tarn sync` makes one"), "\(empty.error)")
+        let server = try LocalServer(itemPages)
+        let sync = try await shell("cd '\(folder.path)' && \"$TARN\" sync --base \(server.base)")
+        #expect(sync.status == 0, "\(sync.error)")
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/items.tarn/data.mdb"))
+        #expect(try await shell("cd '\(folder.path)' && \"$TARN\" list Item").lines.count == 3)
+    }
+
+    @Test("an endpoint that the description does not have is exit 2 and names those it has; a bad --base is exit 2 too")
+    func syncArguments() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let endpoint = try await tarn("sync", "--file", file, "item")
+        #expect(endpoint.status == 2 && endpoint.error == "tarn: \(file) has no endpoint item; it has items\n")
+        let base = try await tarn("sync", "--file", file, "--base", "localhost:80")
+        #expect(base.status == 2 && base.error == "tarn: --base localhost:80: not an http or https URL\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["tarn.yaml"])
+    }
+}

@@ -71,15 +71,17 @@ struct SyncCommand: AsyncParsableCommand {
         }
         for failure in report.failures.prefix(20) { Output.error(failure.description) }
         if report.failures.count > 20 { Output.error("… and \(report.failures.count - 20) more failures") }
-        if case .cancelled = first { throw Failure(.interrupted, "") }
+        // What ends everything comes last, and says more than an endpoint that failed before.
+        if let last = report.failures.last.map(Failure.Code.init), last == .interrupted || last == .store {
+            throw Failure(last, "")
+        }
         if first.isUnreachable, report.pages == 0 {
             if let asOf = summary.completedAt {
                 Output.note("off line: the store answers as of \(asOf); `tarn list`, `get` and `related` work")
             }
             throw Failure(.noNetwork, "")
         }
-        let code = Failure.Code(first)
-        throw Failure(report.pages > 0 && code != .store ? .partly : code, "")
+        throw Failure(report.pages > 0 ? .partly : Failure.Code(first), "")
     }
 }
 

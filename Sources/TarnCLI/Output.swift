@@ -29,7 +29,10 @@ enum Output {
             defer { buffer.removeAll(keepingCapacity: true) }
             return buffer
         }
-        if !write(bytes, to: STDOUT_FILENO) { exit(1) }
+        guard !write(bytes, to: STDOUT_FILENO) else { return }
+        let code = errno
+        if code != EPIPE { error("the output cannot be written: \(String(cString: strerror(code)))") }
+        exit(Failure.Code.failed.rawValue)
     }
 
     private static let buffer = Mutex<[UInt8]>([])

@@ -40,7 +40,7 @@ struct ListCommand: ParsableCommand {
         let entity = try catalog.requireEntity(entity)
         let printer = RecordPrinter(
             entity: entity, catalog: catalog, format: format.format,
-            fields: fields.split(separator: ",").map { $0.trimmingPrefix(" ") }.map(String.init), included: include)
+            fields: RecordPrinter.names(in: fields), included: include)
         try printer.check()
         let wanted = try conditions.map { try Condition($0, entity) }
         try store.read { reader in
@@ -163,7 +163,7 @@ struct RelatedCommand: ParsableCommand {
                 entity: entity.name, name: relationship, known: catalog.relationships(of: entity).map(\.name))
         }
         let printer = RecordPrinter(
-            entity: destination, catalog: catalog, format: format.format, fields: fields.split(separator: ",").map(String.init))
+            entity: destination, catalog: catalog, format: format.format, fields: RecordPrinter.names(in: fields))
         try printer.check()
         try store.read { reader in
             guard try reader.record(entity.name, key) != nil else {

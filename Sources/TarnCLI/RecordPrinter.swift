@@ -1,5 +1,6 @@
 // Records on the screen: as a table, or as JSON lines with the records that they lead to nested in them.
 
+import Foundation
 import Tarn
 
 struct RecordPrinter {
@@ -10,6 +11,11 @@ struct RecordPrinter {
     var fields: [String] = []
     /// Relationships to follow.
     var included: [String] = []
+
+    /// The names in the argument of `--fields`.
+    static func names(in argument: String) -> [String] {
+        argument.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
 
     /// - Throws: `StoreError.unknownField` for a name that the entity does not have.
     func check() throws {

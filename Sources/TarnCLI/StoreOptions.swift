@@ -47,9 +47,10 @@ extension RecordKey {
         }
         var texts = [argument]
         if types.count > 1 {
-            guard let values = try? JSONSerialization.jsonObject(with: Data(argument.utf8)) as? [Any], values.count == types.count
+            guard let values = try? JSONDecoder().decode([TypedComponent].self, from: Data(argument.utf8)),
+                values.count == types.count
             else { throw wrong() }
-            texts = values.map { "\($0)" }
+            texts = values.map(\.text)
         }
         self.init(
             try zip(types, texts).map { type, text -> KeyComponent in
@@ -63,6 +64,20 @@ extension RecordKey {
                 default: return .string(text)
                 }
             })
+    }
+}
+
+/// A component of a composite key in JSON: a whole number or text, and nothing else.
+private struct TypedComponent: Decodable {
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Int64.self) {
+            text = String(number)
+        } else {
+            text = try container.decode(String.self)
+        }
     }
 }
 

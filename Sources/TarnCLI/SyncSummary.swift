@@ -23,7 +23,7 @@ struct SyncSummary {
     }
 
     /// Records that were skipped because they have no usable key.
-    var skipped: Int { report.report.diagnostics.filter { $0.code == .keyMissing }.count }
+    var skipped: Int { report.report.skipped }
 
     var lines: [String] {
         var table = Table(

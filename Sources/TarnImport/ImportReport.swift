@@ -29,6 +29,8 @@ public struct ImportReport: Sendable, Hashable {
     public var diagnostics: [Diagnostic] = []
     /// How many there were.
     public var diagnosticCount = 0
+    /// How many records, nested ones included, were skipped because they have no usable key.
+    public var skipped = 0
     /// In the order of entities and paths.
     public var unmapped: [UnmappedPath] = []
     /// Records that the responses list, before duplicates are merged.
@@ -53,6 +55,7 @@ public struct ImportReport: Sendable, Hashable {
         }
         diagnostics += other.diagnostics.prefix(ImportReport.diagnosticLimit - diagnostics.count)
         diagnosticCount += other.diagnosticCount
+        skipped += other.skipped
         listed += other.listed
         conflicts += other.conflicts
         for path in other.unmapped {

@@ -119,6 +119,7 @@ public final class Importer {
         }
         report.diagnostics = drafter.diagnostics
         report.diagnosticCount = drafter.diagnosticCount
+        report.skipped = drafter.skipped
         report.conflicts = drafter.list.conflicts
         for plan in plan.plans {
             for (path, count) in plan.takeUnmapped() {

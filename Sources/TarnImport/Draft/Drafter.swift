@@ -38,6 +38,8 @@ struct Drafter: ~Copyable {
     var derived: [DerivedList] = []
     var diagnostics: [Diagnostic] = []
     var diagnosticCount = 0
+    /// Of them, records without a usable key.
+    var skipped = 0
 
     /// An object that waits for its turn.
     private struct Pending {
@@ -67,6 +69,7 @@ struct Drafter: ~Copyable {
         derived.removeAll()
         diagnostics.removeAll()
         diagnosticCount = 0
+        skipped = 0
     }
 
     /// Drafts one listed record with everything nested in it.
@@ -394,6 +397,7 @@ struct Drafter: ~Copyable {
         _ message: String
     ) {
         diagnosticCount += 1
+        if code == .keyMissing { skipped += 1 }
         // Finding the path walks the document: not for the millionth of a kind.
         guard diagnostics.count < ImportReport.diagnosticLimit else { return }
         diagnostics.append(

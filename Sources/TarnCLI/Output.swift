@@ -7,10 +7,14 @@ enum Output {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Columns of the terminal; 100 where there is none.
-    static var width: Int {
+    /// Columns of the terminal that standard output is; 100 where it is none.
+    static var width: Int { columns(of: STDOUT_FILENO) }
+    /// The same for standard error: the two need not be the same terminal, or any.
+    static var errorWidth: Int { columns(of: STDERR_FILENO) }
+
+    private static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return 100 }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return 100 }
         return Int(size.ws_col)
     }
 

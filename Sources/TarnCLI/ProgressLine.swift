@@ -22,7 +22,7 @@ final class ProgressLine: Sendable {
             text += ", \(progress.listed) records"
             if let url = progress.requesting { text += "  … \(url)" }
             // Back to the first column, the text, and the rest of the line erased (ECMA-48, EL).
-            Output.progress("\r\(text.prefix(Output.width - 1))\u{1B}[K")
+            Output.progress("\r\(text.prefix(Output.errorWidth - 1))\u{1B}[K")
         }
     }
 

@@ -1,0 +1,77 @@
+// A dump holds every record that can be read and names every one that cannot.
+
+import Foundation
+import TarnInspect
+import TarnStore
+import Testing
+
+@Suite("Inspect: dump")
+struct StoreDumpTests {
+    private func dump(_ store: InspectedStore, of entity: String? = nil) throws -> (lines: [String], damaged: [StoreDump.DamagedRow]) {
+        var lines: [String] = [], damaged: [StoreDump.DamagedRow] = []
+        try StoreDump(storeAt: store.path).records(of: entity, line: { lines.append($0) }, damaged: { damaged.append($0) })
+        return (lines, damaged)
+    }
+
+    @Test("records come entity by entity in key order, with key, version and fields as JSON")
+    func formOfLines() throws {
+        let store = try InspectedStore()
+        #expect(try dump(store).lines == [
+            #"{"entity":"Author","key":1,"version":1,"fields":{"id":1,"name":"Ada \"the\" Fjord\n","born":"1970-01-01T00:00:00.000001Z"}}"#,
+            #"{"entity":"Book","key":["a/b",1],"version":1,"fields":{"shelf":"a/b","number":1,"title":"Volume number 1","author":1}}"#,
+            #"{"entity":"Book","key":["a/b",2],"version":1,"fields":{"shelf":"a/b","number":2,"title":"Volume number 2","author":2}}"#,
+        ])
+        #expect(try dump(store, of: "Empty").lines == [])
+        #expect(try dump(store, of: "Book").lines.count == 2)
+        #expect(throws: StoreError.unknownEntity(name: "Nope", known: ["Author", "Book", "Empty"])) { try dump(store, of: "Nope") }
+    }
+
+    @Test("the version of a record is the commit that changed it last")
+    func versions() throws {
+        let store = try InspectedStore()
+        try Store.open(at: store.path, options: Store.Options(durability: .relaxed)).write { writer in
+            try writer.put("Book", RecordKey([.string("a/b"), .int(2)]), [.init("title", .string("Other"))])
+        }
+        let versions = try dump(store).lines.map { $0.contains("\"version\":2,") }
+        #expect(versions == [false, false, true])
+    }
+
+    @Test("a damaged row is named with its entity, its key and the reason, and the others are dumped")
+    func damagedRow() throws {
+        let store = try InspectedStore()
+        try store.damage("Volume number 1")
+        let (lines, damaged) = try dump(store)
+        #expect(lines.count == 2)
+        #expect(damaged.map { "\($0.entity) \($0.key): \($0.reason)" } == ["Book [a/b, 1]: the checksum is wrong"])
+    }
+
+    @Test("keys of any length are dumped whole")
+    func longKeys() throws {
+        let long = String(repeating: "x", count: 400)
+        let store = try InspectedStore { writer in
+            try writer.put("Book", RecordKey([.string(long), .int(1)]), [.init("title", .string("t"))])
+        }
+        #expect(try dump(store).lines.map { $0.hasPrefix("{\"entity\":\"Book\",\"key\":[\"\(long)\",1],") } == [true])
+    }
+
+    @Test("dumping changes no byte of the data file")
+    func nothingIsWritten() throws {
+        let store = try InspectedStore()
+        let before = try store.bytes
+        _ = try dump(store)
+        _ = try StoreStatistics(ofStoreAt: store.path)
+        #expect(try store.bytes == before)
+    }
+
+    @Test("what is no store is an error, and nothing is created there")
+    func noStore() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-inspect-\(UUID().uuidString)"
+        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreDump(storeAt: path) }
+        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreStatistics(ofStoreAt: path) }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreDump(storeAt: path) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
+    }
+}

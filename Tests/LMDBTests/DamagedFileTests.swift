@@ -14,7 +14,8 @@ struct DamagedFileTests {
     private func healthyFile() throws -> Data {
         do {
             let environment = try Environment.open(at: folder("healthy"), options: .init(durability: .volatile))
-            let table = try environment.makeTable("rows"), other = try environment.makeTable("other")
+            let table = try environment.makeTable("rows")
+            let other = try environment.makeTable("other")
             for round in 0..<3 {
                 try environment.write { transaction in
                     for number in 0..<400 {
@@ -33,7 +34,8 @@ struct DamagedFileTests {
         return folder(name)
     }
 
-    @Test("a file that is no LMDB file is refused and left as it is", arguments: [1, 100, 151, 152, 4096, 8192, 100_000])
+    @Test(
+        "a file that is no LMDB file is refused and left as it is", arguments: [1, 100, 151, 152, 4096, 8192, 100_000])
     func foreignFileIsRefused(_ size: Int) throws {
         let data = Data(repeating: UInt8(ascii: "x"), count: size)
         let path = try write(data, "foreign")
@@ -67,7 +69,9 @@ struct DamagedFileTests {
                     let environment = try Environment.open(at: path, options: .init(durability: .volatile))
                     let tables = try environment.existingTables(["rows", "other"]).compactMap(\.self)
                     #expect(try environment.entryCount(tables[0]) == 400)
-                    for number in 0..<400 { #expect(try environment.value(tables[0], "key \(number)")?.utf8.count == 300) }
+                    for number in 0..<400 {
+                        #expect(try environment.value(tables[0], "key \(number)")?.utf8.count == 300)
+                    }
                     #expect(try environment.value(tables[1], "large")?.utf8.count == 50_000)
                 } catch let error as LMDBError {
                     refused += 1
@@ -94,7 +98,8 @@ struct DamagedFileTests {
             }
         }
         let data = try Data(contentsOf: URL(fileURLWithPath: folder("short/data.mdb")))
-        let lastPage = [136, 4096 + 136].map { offset in (0..<8).reduce(0) { $0 | Int(data[offset + $1]) << (8 * $1) } }.max() ?? 0
+        let lastPage =
+            [136, 4096 + 136].map { offset in (0..<8).reduce(0) { $0 | Int(data[offset + $1]) << (8 * $1) } }.max() ?? 0
         try #require(data.count < lastPage * 4096, "the file is not shorter than its last page number")
 
         let environment = try Environment.open(at: folder("short"), options: .init(durability: .volatile))
@@ -121,7 +126,8 @@ struct DamagedFileTests {
                         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
                         try data.write(to: URL(fileURLWithPath: target + "/data.mdb"))
                         // Where the process dies, this is what remains to be read.
-                        try Data("page \(page) offset \(offset) bit \(bit)".utf8).write(to: URL(fileURLWithPath: source + ".last"))
+                        try Data("page \(page) offset \(offset) bit \(bit)".utf8).write(
+                            to: URL(fileURLWithPath: source + ".last"))
                         do {
                             let environment = try Environment.open(
                                 at: target, options: .init(isReadOnly: true, mapSize: 1 << 30, minimumMapSize: 1 << 20))

@@ -8,7 +8,8 @@ struct MisuseTests {
     /// Runs the compiler far enough for its lifetime checks, which `-typecheck` leaves out.
     private func compile(_ body: String) throws -> (status: Int32, errors: String) {
         let folder = try TemporaryFolder()
-        let source = folder("misuse.swift"), output = folder("output")
+        let source = folder("misuse.swift")
+        let output = folder("output")
         try Data("import LMDB\n\(body)\n".utf8).write(to: URL(fileURLWithPath: source))
         let build = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

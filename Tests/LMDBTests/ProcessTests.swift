@@ -21,7 +21,9 @@ struct ProcessTests {
             try environment.write { transaction in
                 try transaction.set(table, bytes("a"), bytes("2"))
                 // Enough that pages of the transaction could have reached the file.
-                for number in 0..<5000 { try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 1000)) }
+                for number in 0..<5000 {
+                    try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 1000))
+                }
                 kill(getpid(), SIGKILL)
             }
         }
@@ -103,7 +105,8 @@ struct ProcessTests {
             while !FileManager.default.fileExists(atPath: stop) {
                 // Grows for a while, then frees and takes again, so that the free list is in motion as well.
                 try environment.write { transaction in
-                    try transaction.set(table, bytes("\(number % 3000)"), Array(repeating: 1, count: 5000 + number % 7 * 4096))
+                    try transaction.set(
+                        table, bytes("\(number % 3000)"), Array(repeating: 1, count: 5000 + number % 7 * 4096))
                     if number % 3 == 0 { try transaction.delete(table, bytes("\((number / 2) % 3000)").span.bytes) }
                 }
                 number += 1
@@ -139,7 +142,8 @@ struct ProcessTests {
             try environment.put(table, [("a", "1")])
             // Swift does not import `fork`; the child does nothing but ask, and leaves without cleaning up.
             let fork = unsafeBitCast(
-                try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork")), to: (@convention(c) () -> Int32).self)
+                try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork")),
+                to: (@convention(c) () -> Int32).self)
             let child = fork()
             if child == 0 {
                 let answers = [

@@ -94,7 +94,8 @@ struct TableTests {
         #expect(try environment.entryCount(table) == 1)
     }
 
-    @Test("keys have 1 to 511 bytes; another length is an error, and the transaction goes on", arguments: [0, 512, 5000])
+    @Test(
+        "keys have 1 to 511 bytes; another length is an error, and the transaction goes on", arguments: [0, 512, 5000])
     func keysBeyondTheLimitsAreErrors(_ count: Int) throws {
         try environment.write { transaction in
             #expect(throws: LMDBError.self) { try transaction.set(table, Array(repeating: 1, count: count), [1]) }
@@ -111,7 +112,9 @@ struct TableTests {
     func longestKeyIsFound() throws {
         let longest = [UInt8](repeating: 0xFF, count: 511)
         try environment.write { transaction in
-            for count in [1, 2, 510, 511] { try transaction.set(table, Array(longest.prefix(count)), [UInt8(count & 0xFF)]) }
+            for count in [1, 2, 510, 511] {
+                try transaction.set(table, Array(longest.prefix(count)), [UInt8(count & 0xFF)])
+            }
         }
         #expect(try environment.read { try $0.copy(table, longest) } == [0xFF])
         #expect(try environment.read { try $0.copy(table, Array(longest.dropLast())) } == [0xFE])
@@ -181,13 +184,18 @@ struct TableTests {
 
     @Test("random puts and deletes leave what a dictionary says", arguments: [UInt64(1), 2, 3])
     func randomChangesMatchADictionary(_ seed: UInt64) throws {
-        var random = SeededRandom(seed: seed), model: [[UInt8]: [UInt8]] = [:]
+        var random = SeededRandom(seed: seed)
+        var model: [[UInt8]: [UInt8]] = [:]
         for _ in 0..<30 {
             try environment.write { transaction in
                 for _ in 0..<40 {
-                    let key = (0..<Int.random(in: 1...4, using: &random)).map { _ in UInt8.random(in: 0...3, using: &random) }
+                    let key = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                        UInt8.random(in: 0...3, using: &random)
+                    }
                     if Bool.random(using: &random) {
-                        let value = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: Int.random(in: 0...6000, using: &random))
+                        let value = [UInt8](
+                            repeating: UInt8.random(in: 0...255, using: &random),
+                            count: Int.random(in: 0...6000, using: &random))
                         try transaction.set(table, key, value)
                         model[key] = value
                     } else {

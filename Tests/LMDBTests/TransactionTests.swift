@@ -111,7 +111,8 @@ struct TransactionTests {
         try environment.write { transaction in
             try transaction.set(table, bytes("a"), bytes("new"))
             #expect(try environment.value(table, "a") == "old")
-            let seen = Mutex<String?>(nil), done = DispatchSemaphore(value: 0)
+            let seen = Mutex<String?>(nil)
+            let done = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 let value = try? environment.value(table, "a")
                 seen.withLock { $0 = value }
@@ -138,7 +139,8 @@ struct TransactionTests {
                 done.signal()
             }
             done.wait()
-            let seen = try transaction.copy(table, bytes("a")), count = try transaction.statistics(table).entries
+            let seen = try transaction.copy(table, bytes("a"))
+            let count = try transaction.statistics(table).entries
             #expect(seen == bytes("old"))
             #expect(count == 1)
             let newest = try environment.value(table, "a")
@@ -153,7 +155,9 @@ struct TransactionTests {
             try environment.put(table, (0..<20).map { ("key \($0)", "\(round)") })
         }
         try fill(0)
-        let all = DispatchGroup(), inside = DispatchSemaphore(value: 0), go = DispatchSemaphore(value: 0)
+        let all = DispatchGroup()
+        let inside = DispatchSemaphore(value: 0)
+        let go = DispatchSemaphore(value: 0)
         for _ in 0..<40 {
             all.enter()
             Thread.detachNewThread {
@@ -167,7 +171,9 @@ struct TransactionTests {
                     for _ in 0..<30 {
                         try environment.read { transaction in
                             let first = try transaction.copy(table, bytes("key 0"))
-                            for number in 1..<20 { #expect(try transaction.copy(table, bytes("key \(number)")) == first) }
+                            for number in 1..<20 {
+                                #expect(try transaction.copy(table, bytes("key \(number)")) == first)
+                            }
                         }
                     }
                 } catch { Issue.record(error) }
@@ -192,7 +198,9 @@ struct TransactionTests {
                 do {
                     for _ in 0..<25 {
                         try environment.write { transaction in
-                            let text = try transaction.copy(table, bytes("count")).map { String(decoding: $0, as: UTF8.self) }
+                            let text = try transaction.copy(table, bytes("count")).map {
+                                String(decoding: $0, as: UTF8.self)
+                            }
                             try transaction.set(table, bytes("count"), bytes(String((Int(text ?? "") ?? -1000) + 1)))
                         }
                     }
@@ -224,7 +232,9 @@ struct TransactionTests {
         let kind = kindOfError {
             try small.write { transaction in
                 try transaction.set(table, bytes("a"), bytes("2"))
-                for number in 0..<2000 { try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 3000)) }
+                for number in 0..<2000 {
+                    try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 3000))
+                }
             }
         }
         #expect(kind == .mapFull)
@@ -241,7 +251,9 @@ struct TransactionTests {
         let kind = kindOfError {
             try small.write { transaction in
                 try transaction.set(table, bytes("a"), bytes("1"))
-                #expect(throws: LMDBError.self) { try transaction.set(table, bytes("b"), Array(repeating: 1, count: 2 << 20)) }
+                #expect(throws: LMDBError.self) {
+                    try transaction.set(table, bytes("b"), Array(repeating: 1, count: 2 << 20))
+                }
             }
         }
         #expect(kind == .transactionFailed)

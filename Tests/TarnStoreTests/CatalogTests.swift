@@ -1,8 +1,9 @@
 // Ids of the catalog: stable, never reused; changes of a schema that are allowed and refused; which side is stored.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Catalog")
 struct CatalogTests {
@@ -10,7 +11,8 @@ struct CatalogTests {
         _ name: String = "A", key: [String] = ["id"], _ attributes: [AttributeDefinition] = [],
         _ relationships: [RelationshipDefinition] = []
     ) -> EntityDefinition {
-        EntityDefinition(name, key: key, attributes: [AttributeDefinition("id", .int)] + attributes, relationships: relationships)
+        EntityDefinition(
+            name, key: key, attributes: [AttributeDefinition("id", .int)] + attributes, relationships: relationships)
     }
 
     private func refusal(_ first: Schema, then second: Schema) throws -> SchemaError? {
@@ -33,9 +35,15 @@ struct CatalogTests {
 
     @Test("ids stay when entities and fields come, go and come back in another order")
     func idsAreStable() throws {
-        let first = try Catalog().applying(Schema([entity("A", [.init("x", .int), .init("y", .string, indexed: true)]), entity("B")])).catalog
-        let second = try first.applying(Schema([entity("C"), entity("A", [.init("z", .bool), .init("y", .string, indexed: true)])])).catalog
-        let third = try second.applying(Schema([entity("B", [.init("x", .int, indexed: true)]), entity("A", [.init("x", .int)])])).catalog
+        let first = try Catalog().applying(
+            Schema([entity("A", [.init("x", .int), .init("y", .string, indexed: true)]), entity("B")])
+        ).catalog
+        let second = try first.applying(
+            Schema([entity("C"), entity("A", [.init("z", .bool), .init("y", .string, indexed: true)])])
+        ).catalog
+        let third = try second.applying(
+            Schema([entity("B", [.init("x", .int, indexed: true)]), entity("A", [.init("x", .int)])])
+        ).catalog
         for catalog in [second, third] {
             for old in first.entities {
                 let now = try #require(catalog.entity(old.name))
@@ -55,7 +63,11 @@ struct CatalogTests {
         let first = Schema([entity("A", [.init("x", .int), .init("state", .enumeration(["open"]))])])
         let second = Schema([
             entity(
-                "A", [.init("x", .int, optional: true, indexed: true), .init("state", .enumeration(["open", "closed"])), .init("new", .json)],
+                "A",
+                [
+                    .init("x", .int, optional: true, indexed: true), .init("state", .enumeration(["open", "closed"])),
+                    .init("new", .json),
+                ],
                 [.init("b", to: "B")]), entity("B"),
         ])
         let before = try Catalog().applying(first).catalog
@@ -63,13 +75,18 @@ struct CatalogTests {
         let a = try #require(change.catalog.entity("A"))
         #expect(a.field("x")?.isOptional == true)
         #expect(a.field("state")?.kind == .attribute(.enumeration(["open", "closed"])))
-        #expect(Set(change.newIndexes.map(\.field)) == [try #require(a.field("x")?.id), try #require(a.field("b")?.id)])
+        #expect(
+            Set(change.newIndexes.map(\.field)) == [try #require(a.field("x")?.id), try #require(a.field("b")?.id)])
     }
 
     @Test("another type of an attribute is refused, with its name, both types and the way out")
     func anotherTypeIsRefused() throws {
-        for (old, new) in [(AttributeType.int, AttributeType.string), (.int, .double), (.array(.int), .array(.string)), (.string, .enumeration(["a"]))] {
-            let error = try refusal(Schema([entity("A", [.init("x", old)])]), then: Schema([entity("A", [.init("x", new)])]))
+        for (old, new) in [
+            (AttributeType.int, AttributeType.string), (.int, .double), (.array(.int), .array(.string)),
+            (.string, .enumeration(["a"])),
+        ] {
+            let error = try refusal(
+                Schema([entity("A", [.init("x", old)])]), then: Schema([entity("A", [.init("x", new)])]))
             #expect(error?.entity == "A")
             #expect(error?.field == "x")
             #expect(error?.message.contains("it was \(old) and is now \(new)") == true)
@@ -81,7 +98,8 @@ struct CatalogTests {
     func anotherKeyIsRefused() throws {
         let attributes = [AttributeDefinition("a", .int), AttributeDefinition("b", .int)]
         for (old, new) in [(["id"], ["a"]), (["a", "b"], ["b", "a"]), (["a"], ["a", "b"])] {
-            let error = try refusal(Schema([entity("A", key: old, attributes)]), then: Schema([entity("A", key: new, attributes)]))
+            let error = try refusal(
+                Schema([entity("A", key: old, attributes)]), then: Schema([entity("A", key: new, attributes)]))
             #expect(error?.entity == "A")
             #expect(error?.message.contains("the key was (\(old.joined(separator: ", ")))") == true)
         }
@@ -97,17 +115,22 @@ struct CatalogTests {
         #expect(try refusal(old, then: schema(.init("r", to: "C", inverse: "as")))?.field == "r")
         #expect(try refusal(old, then: schema(.init("r", to: "B", many: true, inverse: "as")))?.field == "r")
         let ordered = schema(
-            .init("r", to: "B", inverse: "as"), entity("B", [], [.init("as", to: "A", many: true, ordered: true, inverse: "r")]))
+            .init("r", to: "B", inverse: "as"),
+            entity("B", [], [.init("as", to: "A", many: true, ordered: true, inverse: "r")]))
         #expect(try refusal(old, then: ordered)?.field == "r")
-        #expect(try refusal(old, then: Schema([entity("A", [.init("r", .int)])] + others))?.message.contains("a relationship") == true)
+        #expect(
+            try refusal(old, then: Schema([entity("A", [.init("r", .int)])] + others))?.message.contains(
+                "a relationship") == true)
         #expect(try refusal(Schema([entity("A", [.init("r", .int)])] + others), then: old)?.field == "r")
         #expect(try refusal(old, then: old) == nil)
     }
 
     @Test("the stored side cannot move: neither away from where it was, nor to both")
     func storedSideCannotMove() throws {
-        let many = RelationshipDefinition("bs", to: "B", many: true, inverse: "a"), one = RelationshipDefinition("a", to: "A", inverse: "bs")
-        let onlyMany = Schema([entity("A", [], [many]), entity("B")]), pair = Schema([entity("A", [], [many]), entity("B", [], [one])])
+        let many = RelationshipDefinition("bs", to: "B", many: true, inverse: "a")
+        let one = RelationshipDefinition("a", to: "A", inverse: "bs")
+        let onlyMany = Schema([entity("A", [], [many]), entity("B")])
+        let pair = Schema([entity("A", [], [many]), entity("B", [], [one])])
         let away = try refusal(onlyMany, then: pair)
         #expect(away?.entity == "A" && away?.field == "bs")
         #expect(away?.message.contains("B.a") == true)
@@ -138,14 +161,18 @@ struct CatalogTests {
             Pair(first: (false, false), second: (false, false), firstIsStored: true),
         ])
     func storedSide(_ pair: Pair) throws {
-        let first = RelationshipDefinition("x", to: "B", many: pair.first.many, ordered: pair.first.ordered, inverse: "y")
-        let second = RelationshipDefinition("y", to: "A", many: pair.second.many, ordered: pair.second.ordered, inverse: "x")
+        let first = RelationshipDefinition(
+            "x", to: "B", many: pair.first.many, ordered: pair.first.ordered, inverse: "y")
+        let second = RelationshipDefinition(
+            "y", to: "A", many: pair.second.many, ordered: pair.second.ordered, inverse: "x")
         let catalog = try Catalog().applying(Schema([entity("A", [], [first]), entity("B", [], [second])])).catalog
-        let a = try #require(catalog.entity("A")), b = try #require(catalog.entity("B"))
+        let a = try #require(catalog.entity("A"))
+        let b = try #require(catalog.entity("B"))
         #expect((a.field("x") != nil) == pair.firstIsStored)
         #expect((b.field("y") != nil) == !pair.firstIsStored)
         // Seen from both sides the pair is what was declared.
-        let x = try #require(catalog.relationship("x", of: a)), y = try #require(catalog.relationship("y", of: b))
+        let x = try #require(catalog.relationship("x", of: a))
+        let y = try #require(catalog.relationship("y", of: b))
         #expect(x.isStored == pair.firstIsStored && y.isStored != pair.firstIsStored)
         #expect(x.isToMany == pair.first.many && y.isToMany == pair.second.many)
         #expect(x.isOrdered == pair.first.ordered && y.isOrdered == pair.second.ordered)
@@ -155,11 +182,15 @@ struct CatalogTests {
     @Test("a catalog comes back from its JSON, whatever its attributes are")
     func jsonRoundTrip() throws {
         let types: [AttributeType] = [
-            .bool, .int, .uint, .double, .string, .date, .uuid, .url, .json, .enumeration(["a", "b \"c\""]), .array(.string),
+            .bool, .int, .uint, .double, .string, .date, .uuid, .url, .json, .enumeration(["a", "b \"c\""]),
+            .array(.string),
             .array(.enumeration(["x"])),
         ]
-        let attributes = types.enumerated().map { AttributeDefinition("f\($0.offset)", $0.element, optional: $0.offset % 2 == 0) }
-        let catalog = try Catalog().applying(Schema([entity("A", attributes, [.init("r", to: "A", inverse: "rs")])])).catalog
+        let attributes = types.enumerated().map {
+            AttributeDefinition("f\($0.offset)", $0.element, optional: $0.offset % 2 == 0)
+        }
+        let catalog = try Catalog().applying(Schema([entity("A", attributes, [.init("r", to: "A", inverse: "rs")])]))
+            .catalog
         let data = try JSONEncoder().encode(catalog)
         #expect(try JSONDecoder().decode(Catalog.self, from: data) == catalog)
     }

@@ -1,7 +1,8 @@
 // CRC-32C against its published check values.
 
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("CRC-32C")
 struct ChecksumTests {
@@ -19,7 +20,10 @@ struct ChecksumTests {
         #expect(checksum(Array(0..<32)) == 0x46DD_794E)
         #expect(checksum(Array((0..<32).reversed())) == 0x113F_DB5C)
         #expect(
-            checksum(hex("01C00000 00000000 00000000 00000000 14000000 00000400 00000014 00000018 28000000 00000000 02000000 00000000"))
+            checksum(
+                hex(
+                    "01C00000 00000000 00000000 00000000 14000000 00000400 00000014 00000018 28000000 00000000 02000000 00000000"
+                ))
                 == 0xD996_3A56)
         #expect(checksum([]) == 0)
     }
@@ -27,7 +31,8 @@ struct ChecksumTests {
     @Test("any division into parts gives the same value", arguments: [UInt64(71)])
     func partsGiveTheSame(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        let bytes = (0..<100).map { _ in UInt8(truncatingIfNeeded: random.next()) }, whole = checksum(bytes)
+        let bytes = (0..<100).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let whole = checksum(bytes)
         for first in 0...100 {
             for second in stride(from: first, through: 100, by: 7) {
                 var crc = CRC32C()

@@ -1,14 +1,16 @@
 // Keys that are too long for LMDB: stored under a digest, compared as a whole.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Long keys")
 struct LongKeyTests {
     let folder: TemporaryFolder
     let store: Store
-    let long = RecordKey(String(repeating: "long/", count: 100)), other = RecordKey(String(repeating: "long/", count: 100) + "other")
+    let long = RecordKey(String(repeating: "long/", count: 100)),
+        other = RecordKey(String(repeating: "long/", count: 100) + "other")
 
     init() throws {
         folder = try TemporaryFolder()
@@ -37,7 +39,9 @@ struct LongKeyTests {
 
     @Test("a composite key that is too long as a whole works in the same way")
     func longCompositeKey() throws {
-        let board = RecordKey([.string(String(repeating: "a", count: 150)), .string(String(repeating: "b", count: 150))])
+        let board = RecordKey([
+            .string(String(repeating: "a", count: 150)), .string(String(repeating: "b", count: 150)),
+        ])
         try store.put("Board", board)
         try store.put("Issue", RecordKey(1), ["board": .reference(board)])
         #expect(try store.record("Board", board)?.key == board)
@@ -56,8 +60,12 @@ struct LongKeyTests {
 
     @Test("a record that refers to a long key whose record is missing can be read")
     func missingTargetWithALongKey() throws {
-        let board = RecordKey([.string(String(repeating: "a", count: 150)), .string(String(repeating: "b", count: 150))])
-        try store.put("Issue", RecordKey(1), ["title": .string("t"), "board": .reference(board), "labels": .references([RecordKey("a"), long])])
+        let board = RecordKey([
+            .string(String(repeating: "a", count: 150)), .string(String(repeating: "b", count: 150)),
+        ])
+        try store.put(
+            "Issue", RecordKey(1),
+            ["title": .string("t"), "board": .reference(board), "labels": .references([RecordKey("a"), long])])
         let record = try #require(try store.record("Issue", RecordKey(1)))
         #expect(record["title"] == .string("t"))
         #expect(record["board"] == nil)
@@ -73,7 +81,8 @@ struct LongKeyTests {
         let (long, other) = (long, other)
         try store.write { writer in
             let entity = try writer.access.state.entity("Label")
-            var builder = BodyBuilder(), body = ByteWriter()
+            var builder = BodyBuilder()
+            var body = ByteWriter()
             builder.field(1) { $0.appendValue(.string(other.description)) }
             builder.finish(into: &body)
             let view = try #require(RowBody(body.bytes, isWide: false))

@@ -1,8 +1,9 @@
 // Relationships followed in both directions, in their order, with targets that are there and that are missing.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Relationships")
 struct RelationshipTests {
@@ -65,7 +66,8 @@ struct RelationshipTests {
 
     @Test("long keys, cut at every place, have their own issues")
     func longKeysAreApart() throws {
-        let keys = Set(StorageKeyTests.awkward), store = store
+        let keys = Set(StorageKeyTests.awkward)
+        let store = store
         try store.write { writer in
             for (number, key) in keys.enumerated() {
                 try writer.put("Label", key, [])
@@ -80,7 +82,8 @@ struct RelationshipTests {
 
     @Test("a target that is not there yet has a key and no record, and resolves when it comes")
     func missingTargetResolvesLater() throws {
-        try store.put("Issue", id(1), ["author": .reference(id(7)), "labels": .references([RecordKey("a"), RecordKey("b")])])
+        try store.put(
+            "Issue", id(1), ["author": .reference(id(7)), "labels": .references([RecordKey("a"), RecordKey("b")])])
         try store.put("Label", RecordKey("b"))
         #expect(try store.missing("Issue", id(1), "author") == [id(7)])
         #expect(try store.missing("Issue", id(1), "labels") == [RecordKey("a")])
@@ -104,12 +107,14 @@ struct RelationshipTests {
 
     @Test("a derived ordered side is in the order of its positions, also with composite keys")
     func derivedOrderedSide() throws {
-        let board = RecordKey([.string("ada"), .string("todo")]), target = board.storageKey
+        let board = RecordKey([.string("ada"), .string("todo")])
+        let target = board.storageKey
         let field = try #require(store.catalog.entity("Issue")?.field("board")).id
         func place(_ issue: Int64, _ position: UInt32) throws {
             _ = try store.write { writer in
                 let entity = try writer.access.state.entity("Issue")
-                var builder = BodyBuilder(), body = ByteWriter()
+                var builder = BodyBuilder()
+                var body = ByteWriter()
                 builder.field(1) { $0.appendValue(issue) }
                 builder.field(field) {
                     $0.append(ValueTag.positionedReference)
@@ -118,7 +123,9 @@ struct RelationshipTests {
                 }
                 builder.finish(into: &body)
                 let view = try #require(RowBody(body.bytes, isWide: false))
-                return try RecordKey(issue).storageKey.withUnsafeBytes { try writer.merge(entity, $0, view, isComplete: true) }
+                return try RecordKey(issue).storageKey.withUnsafeBytes {
+                    try writer.merge(entity, $0, view, isComplete: true)
+                }
             }
         }
         for (issue, position) in [(5, 2), (9, 0), (1, 300), (2, 1)] as [(Int64, UInt32)] { try place(issue, position) }
@@ -134,7 +141,8 @@ struct RelationshipTests {
     func unknownRelationship() throws {
         #expect(
             storeError { _ = try store.related("Issue", id(1), "autor") }
-                == .unknownField(entity: "Issue", name: "autor", known: ["author", "board", "duplicateOf", "duplicates", "labels"]))
+                == .unknownField(
+                    entity: "Issue", name: "autor", known: ["author", "board", "duplicateOf", "duplicates", "labels"]))
         try store.put("Issue", id(1), ["labels": .references([RecordKey("a"), RecordKey("b"), RecordKey("c")])])
         var seen = 0
         try store.read { reader in

@@ -1,8 +1,9 @@
 // Entries of responses and the records they list; checkpoints.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Responses and checkpoints")
 struct ResponseTests {
@@ -22,7 +23,9 @@ struct ResponseTests {
         ResponseEntry(
             request: request(page), status: 200, headers: ["etag", "\"\(page)\"", "link", ""],
             fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: -2), scan: scan,
-            count: issues.count + 1, listed: issues.map { ListedRecord(entity: 3, storageKey: RecordKey($0).storageKey) }, metadata: "{\"total\":1}")
+            count: issues.count + 1,
+            listed: issues.map { ListedRecord(entity: 3, storageKey: RecordKey($0).storageKey) },
+            metadata: "{\"total\":1}")
     }
 
     private func put(_ entries: ResponseEntry...) throws {
@@ -38,7 +41,9 @@ struct ResponseTests {
     private func counts() throws -> [Int] {
         try store.read { reader in
             let state = reader.access.state
-            return try [state.requests, state.responses, state.urls, state.members].map { try reader.access.raw.statistics($0).entries }
+            return try [state.requests, state.responses, state.urls, state.members].map {
+                try reader.access.raw.statistics($0).entries
+            }
         }
     }
 
@@ -143,15 +148,19 @@ struct ResponseTests {
         let long = String(repeating: "name ", count: 200)
         func checkpoint(_ pages: Int) -> Checkpoint {
             Checkpoint(
-                state: .underWay, plan: "plan \(pages)", nextURL: "https://x.example/?page=\(pages)", scan: .max, pages: pages, records: -1,
+                state: .underWay, plan: "plan \(pages)", nextURL: "https://x.example/?page=\(pages)", scan: .max,
+                pages: pages, records: -1,
                 startedAt: Timestamp(microseconds: 5), completedAt: nil)
         }
         let names = ["issues", "", "issues\0", long, long + "2"]
         for (number, name) in names.enumerated() { try store.write { try $0.setCheckpoint(name, checkpoint(number)) } }
-        for (number, name) in names.enumerated() { #expect(try store.read { try $0.checkpoint(name) } == checkpoint(number)) }
+        for (number, name) in names.enumerated() {
+            #expect(try store.read { try $0.checkpoint(name) } == checkpoint(number))
+        }
         #expect(try store.read { try $0.checkpoint("other") } == nil)
         let complete = Checkpoint(
-            state: .complete, plan: "", nextURL: nil, scan: 0, pages: 0, records: 0, startedAt: Timestamp(microseconds: 0),
+            state: .complete, plan: "", nextURL: nil, scan: 0, pages: 0, records: 0,
+            startedAt: Timestamp(microseconds: 0),
             completedAt: Timestamp(microseconds: .max))
         try store.write { try $0.setCheckpoint("issues", complete) }
         #expect(try store.read { try $0.checkpoint("issues") } == complete)

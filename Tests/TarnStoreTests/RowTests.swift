@@ -1,23 +1,28 @@
 // Rows: what is written comes back, merging, and that no bytes end the process.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Rows")
 struct RowTests {
     static let values: [(UInt16, Value)] = [
         (1, .null), (2, .bool(false)), (3, .bool(true)), (5, .int(0)), (6, .int(-1)), (7, .int(127)), (8, .int(-129)),
-        (9, .int(40_000)), (10, .int(.min)), (11, .int(.max)), (12, .uint(.max)), (13, .double(-1.5)), (14, .double(.infinity)),
+        (9, .int(40_000)), (10, .int(.min)), (11, .int(.max)), (12, .uint(.max)), (13, .double(-1.5)),
+        (14, .double(.infinity)),
         (20, .string("")), (21, .string("é\0\u{10FFFF}")), (22, .url("/a?b")), (23, .json("{\"a\":[1,null]}")),
-        (30, .date(Timestamp(microseconds: -1))), (31, .uuid(UUID(bytes: 0..<16))), (32, .bytes([])), (33, .bytes([0, 255])),
+        (30, .date(Timestamp(microseconds: -1))), (31, .uuid(UUID(bytes: 0..<16))), (32, .bytes([])),
+        (33, .bytes([0, 255])),
         (40, .array([])), (41, .array([.int(1), .null, .string("x"), .double(0)])),
-        (50, .reference(RecordKey(7))), (51, .references([])), (52, .references([RecordKey("a"), RecordKey([.int(1), .string("b")])])),
+        (50, .reference(RecordKey(7))), (51, .references([])),
+        (52, .references([RecordKey("a"), RecordKey([.int(1), .string("b")])])),
         (65_535, .string("last")),
     ]
 
     private func body(_ values: [(UInt16, Value)]) -> (bytes: [UInt8], isWide: Bool) {
-        var builder = BodyBuilder(), writer = ByteWriter()
+        var builder = BodyBuilder()
+        var writer = ByteWriter()
         for (id, value) in values { builder.field(id) { $0.appendValue(value) } }
         let (count, isWide) = (builder.count, builder.isWide)
         builder.finish(into: &writer)
@@ -53,7 +58,9 @@ struct RowTests {
         #expect(bytes.withUnsafeBytes { RowBody($0, isWide: wide)?.isWellFormed } == true)
     }
 
-    @Test("a field is found without the others; one that is absent, one that is null and one with a value are three states")
+    @Test(
+        "a field is found without the others; one that is absent, one that is null and one with a value are three states"
+    )
     func threeStates() throws {
         let (bytes, wide) = body(RowTests.values)
         try bytes.withUnsafeBytes { bytes in
@@ -67,7 +74,9 @@ struct RowTests {
 
     @Test("an integer takes as few bytes as it needs, and a small unsigned one is stored as signed")
     func integersAreShort() {
-        for (value, count) in [(Int64(0), 2), (127, 2), (-128, 2), (128, 3), (-32_768, 3), (32_768, 5), (1 << 31, 9), (.min, 9)] {
+        for (value, count) in [
+            (Int64(0), 2), (127, 2), (-128, 2), (128, 3), (-32_768, 3), (32_768, 5), (1 << 31, 9), (.min, 9),
+        ] {
             let bytes = written { $0.appendValue(value) }
             #expect(bytes.count == count)
             #expect(bytes.withUnsafeBytes { EncodedValue($0).int } == value)
@@ -75,7 +84,9 @@ struct RowTests {
         #expect(written { $0.appendValue(UInt64(5)) } == written { $0.appendValue(Int64(5)) })
     }
 
-    @Test("a value area of 65,535 bytes has a narrow directory, one more byte a wide one", arguments: [65_534, 65_535, 65_536, 200_000])
+    @Test(
+        "a value area of 65,535 bytes has a narrow directory, one more byte a wide one",
+        arguments: [65_534, 65_535, 65_536, 200_000])
     func narrowAndWide(_ size: Int) {
         // Tag byte included; the second value is 3 bytes long.
         let values: [(UInt16, Value)] = [(1, .string(String(repeating: "x", count: size - 4))), (2, .int(300))]
@@ -90,8 +101,10 @@ struct RowTests {
     func mergeIsOldCompletedByNew() throws {
         let old: [(UInt16, Value)] = [(1, .int(1)), (3, .string("kept")), (4, .string("cleared")), (900, .json("[9]"))]
         let new: [(UInt16, Value)] = [(1, .int(2)), (2, .bool(true)), (4, .null), (1000, .int(5))]
-        let a = body(old), b = body(new)
-        var merged = BodyBuilder(), writer = ByteWriter()
+        let a = body(old)
+        let b = body(new)
+        var merged = BodyBuilder()
+        var writer = ByteWriter()
         try a.bytes.withUnsafeBytes { a in
             try b.bytes.withUnsafeBytes { b in
                 merged.merge(old: try #require(RowBody(a, isWide: false)), new: try #require(RowBody(b, isWide: false)))
@@ -107,8 +120,11 @@ struct RowTests {
     @Test("merging bodies that become wide, and wide with narrow ones, keeps every value")
     func mergeAcrossWidths() throws {
         let half = String(repeating: "x", count: 40_000)
-        let a = body([(1, .string(half)), (3, .int(1))]), b = body([(2, .string(half))]), c = body([(1, .null)])
-        var merged = BodyBuilder(), writer = ByteWriter()
+        let a = body([(1, .string(half)), (3, .int(1))])
+        let b = body([(2, .string(half))])
+        let c = body([(1, .null)])
+        var merged = BodyBuilder()
+        var writer = ByteWriter()
         try a.bytes.withUnsafeBytes { a in
             try b.bytes.withUnsafeBytes { b in
                 merged.merge(old: try #require(RowBody(a, isWide: false)), new: try #require(RowBody(b, isWide: false)))
@@ -122,7 +138,8 @@ struct RowTests {
         writer.removeAll()
         try wide.withUnsafeBytes { wide in
             try c.bytes.withUnsafeBytes { c in
-                merged.merge(old: try #require(RowBody(wide, isWide: true)), new: try #require(RowBody(c, isWide: false)))
+                merged.merge(
+                    old: try #require(RowBody(wide, isWide: true)), new: try #require(RowBody(c, isWide: false)))
             }
         }
         let isStillWide = merged.isWide
@@ -134,7 +151,8 @@ struct RowTests {
     @Test("a field whose closure throws leaves the body as it was")
     func throwingFieldLeavesNothing() {
         struct Stop: Error {}
-        var builder = BodyBuilder(), writer = ByteWriter()
+        var builder = BodyBuilder()
+        var writer = ByteWriter()
         builder.field(1) { $0.appendValue(Int64(1)) }
         #expect(throws: Stop.self) {
             try builder.field(2) { (writer: inout ByteWriter) throws(Stop) in
@@ -228,7 +246,8 @@ struct RowTests {
     func randomBytesAreRead(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<4000 {
-            var bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            var bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in UInt8(truncatingIfNeeded: random.next())
+            }
             // Half of them pass the first checks of a row, or begin as a value.
             if bytes.count > 22, Bool.random(using: &random) {
                 bytes.replaceSubrange(0..<4, with: [1, UInt8.random(in: 0...3, using: &random), 0, 0])
@@ -255,8 +274,10 @@ struct RowTests {
     @Test(
         "malformed values are not well-formed",
         arguments: [
-            "00 01", "01 00", "03", "03 01 02 03", "04 01", "05 00 00", "06 78", "06", "09 01", "0A 00", "07 FF", "07 C3", "0B 80",
-            "0D 01 00 00 00", "0D 05 00 00 00 00", "0D 00 00 00 00", "0D 01 00 00 00 0D", "0E", "0F 00 00 00 00", "10 00", "10 05 01", "11", "12", "FF",
+            "00 01", "01 00", "03", "03 01 02 03", "04 01", "05 00 00", "06 78", "06", "09 01", "0A 00", "07 FF",
+            "07 C3", "0B 80",
+            "0D 01 00 00 00", "0D 05 00 00 00 00", "0D 00 00 00 00", "0D 01 00 00 00 0D", "0E", "0F 00 00 00 00",
+            "10 00", "10 05 01", "11", "12", "FF",
         ])
     func malformedValuesAreRecognised(_ text: String) {
         #expect(!hex(text).withUnsafeBytes { EncodedValue($0).isWellFormed })

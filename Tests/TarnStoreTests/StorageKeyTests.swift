@@ -1,8 +1,9 @@
 // Storage keys at the limit where a digest takes over, and where an index entry is split.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Storage keys")
 struct StorageKeyTests {
@@ -16,7 +17,8 @@ struct StorageKeyTests {
 
     @Test("an encoding of 207 bytes stands as it is, one of 208 becomes prefix, FF and digest")
     func boundaryOfDigests() throws {
-        let short = RecordKey(String(repeating: "x", count: 205)), long = RecordKey(String(repeating: "x", count: 206))
+        let short = RecordKey(String(repeating: "x", count: 205))
+        let long = RecordKey(String(repeating: "x", count: 206))
         #expect(short.storageKey.count == 207)
         #expect(short.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) } == short)
         let key = long.storageKey
@@ -37,13 +39,17 @@ struct StorageKeyTests {
 
     @Test("a composite key is shortened as a whole")
     func compositeIsShortenedAsAWhole() {
-        let key = RecordKey([.string(String(repeating: "a", count: 150)), .string(String(repeating: "b", count: 150)), .int(1)])
+        let key = RecordKey([
+            .string(String(repeating: "a", count: 150)), .string(String(repeating: "b", count: 150)), .int(1),
+        ])
         #expect(key.storageKey.count == 240)
     }
 
     /// Keys around every place where a cut can fall: in the middle, on a NUL, between its two bytes, on a terminator.
     static let awkward: [RecordKey] = {
-        var keys: [RecordKey] = [RecordKey(""), RecordKey("\0"), RecordKey("a"), RecordKey("a\0"), RecordKey("a\0b"), RecordKey("\0\0\0")]
+        var keys: [RecordKey] = [
+            RecordKey(""), RecordKey("\0"), RecordKey("a"), RecordKey("a\0"), RecordKey("a\0b"), RecordKey("\0\0\0"),
+        ]
         for count in 198...212 {
             keys.append(RecordKey(String(repeating: "x", count: count)))
             for tail in ["\0", "\0\0", "\0x", "\0\0yyyyyyyyyyyyyy", "\0" + String(repeating: "z", count: 40)] {
@@ -55,7 +61,10 @@ struct StorageKeyTests {
 
     @Test("a storage key at the front of an index entry is split off exactly, whatever follows")
     func splitIsExact() {
-        let owners = [RecordKey(0), RecordKey(-1), RecordKey(.max), RecordKey("\u{10FFFF}"), RecordKey(String(repeating: "o", count: 500))]
+        let owners = [
+            RecordKey(0), RecordKey(-1), RecordKey(.max), RecordKey("\u{10FFFF}"),
+            RecordKey(String(repeating: "o", count: 500)),
+        ]
         for key in StorageKeyTests.awkward {
             for owner in owners {
                 let entry = key.storageKey + owner.storageKey
@@ -69,10 +78,13 @@ struct StorageKeyTests {
     @Test("a composite storage key is split off exactly")
     func compositeSplitIsExact() {
         for key in StorageKeyTests.awkward {
-            for second in [KeyComponent.int(0), .int(-1_000_000), .string("\0"), .string(String(repeating: "\0", count: 120))] {
+            for second in [
+                KeyComponent.int(0), .int(-1_000_000), .string("\0"), .string(String(repeating: "\0", count: 120)),
+            ] {
                 let composite = RecordKey(key.components + [second])
                 let entry = composite.storageKey + RecordKey(7).storageKey
-                #expect(entry.withUnsafeBytes { StorageKey.length(in: $0, components: 2) } == composite.storageKey.count)
+                #expect(
+                    entry.withUnsafeBytes { StorageKey.length(in: $0, components: 2) } == composite.storageKey.count)
             }
         }
     }

@@ -3,8 +3,9 @@
 
 import Foundation
 import LMDB
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 /// A new folder, removed with the last reference to it.
 final class TemporaryFolder: Sendable {
@@ -174,10 +175,13 @@ extension Store {
 
     /// Stores what is said about a record as the import does: as a body of fields.
     @discardableResult
-    func merge(_ entity: String, _ key: RecordKey, complete: Bool, _ values: [(UInt16, Value)]) throws -> StoreWriter.Outcome {
+    func merge(_ entity: String, _ key: RecordKey, complete: Bool, _ values: [(UInt16, Value)]) throws
+        -> StoreWriter.Outcome
+    {
         try write { writer in
             let entity = try writer.access.state.entity(entity)
-            var builder = BodyBuilder(), body = ByteWriter()
+            var builder = BodyBuilder()
+            var body = ByteWriter()
             for (id, value) in values { builder.field(id) { $0.appendValue(value) } }
             builder.finish(into: &body)
             let view = try #require(RowBody(body.bytes, isWide: builder.isWide))
@@ -190,7 +194,8 @@ extension StoreAccess {
     func keys(of table: Table) throws -> [[UInt8]] {
         let cursor = try raw.cursor(table)
         defer { cursor.close() }
-        var result: [[UInt8]] = [], entry = try cursor.first()
+        var result: [[UInt8]] = []
+        var entry = try cursor.first()
         while let (key, _) = entry {
             result.append(Array(key))
             entry = try cursor.next()

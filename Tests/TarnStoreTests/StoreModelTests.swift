@@ -1,8 +1,9 @@
 // Random operations on a store against dictionaries: rows, both ends of relationships, indexes and counts must agree.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Store against a model", .timeLimit(.minutes(5)))
 struct StoreModelTests {
@@ -30,13 +31,17 @@ struct StoreModelTests {
     /// Few keys, so that operations meet; among them awkward ones.
     private static let labels: [RecordKey] = [
         RecordKey(""), RecordKey("a"), RecordKey("a\0"), RecordKey("a\0b"), RecordKey("é"), RecordKey("e\u{301}"),
-        RecordKey(String(repeating: "x", count: 206)), RecordKey(String(repeating: "x", count: 205) + "\0"), RecordKey(String(repeating: "y", count: 600)),
+        RecordKey(String(repeating: "x", count: 206)), RecordKey(String(repeating: "x", count: 205) + "\0"),
+        RecordKey(String(repeating: "y", count: 600)),
     ]
     private static let boards: [RecordKey] = [
-        RecordKey([.string("a"), .string("b")]), RecordKey([.string("a\0b"), .string("")]), RecordKey([.string(String(repeating: "z", count: 300)), .string("b")]),
+        RecordKey([.string("a"), .string("b")]), RecordKey([.string("a\0b"), .string("")]),
+        RecordKey([.string(String(repeating: "z", count: 300)), .string("b")]),
     ]
 
-    private func number(_ random: inout SeededRandom) -> RecordKey { RecordKey(Int64.random(in: -6...18, using: &random)) }
+    private func number(_ random: inout SeededRandom) -> RecordKey {
+        RecordKey(Int64.random(in: -6...18, using: &random))
+    }
 
     private func key(_ entity: String, _ random: inout SeededRandom) -> RecordKey {
         switch entity {
@@ -74,10 +79,14 @@ struct StoreModelTests {
         return values
     }
 
-    @Test("3,000 random puts, patches, deletes and reopenings leave what dictionaries say", arguments: [UInt64(101), 102, 103])
+    @Test(
+        "3,000 random puts, patches, deletes and reopenings leave what dictionaries say",
+        arguments: [UInt64(101), 102, 103])
     func randomOperations(_ seed: UInt64) throws {
-        let folder = try TemporaryFolder(), entities = ["User", "Label", "Issue", "Issue", "Issue", "Board"]
-        var random = SeededRandom(seed: seed), model = Model()
+        let folder = try TemporaryFolder()
+        let entities = ["User", "Label", "Issue", "Issue", "Issue", "Board"]
+        var random = SeededRandom(seed: seed)
+        var model = Model()
         var store: Store? = try Forge.open(folder("s"))
         var operations = 0
         while operations < 3000 {
@@ -94,7 +103,8 @@ struct StoreModelTests {
                 try open.write { writer in
                     for _ in 0..<Int.random(in: 1...20, using: &random) {
                         operations += 1
-                        let entity = entities.randomElement(using: &random) ?? "User", key = key(entity, &random)
+                        let entity = entities.randomElement(using: &random) ?? "User"
+                        let key = key(entity, &random)
                         if Int.random(in: 0...4, using: &random) == 0 {
                             let deleted = try writer.delete(entity, key)
                             #expect(deleted == (next.rows[entity]?.removeValue(forKey: key) != nil), "seed \(seed)")
@@ -154,7 +164,8 @@ struct StoreModelTests {
 
     private func compareRelationships(_ store: Store, _ model: Model, _ seed: UInt64) throws {
         let sides = [
-            ("User", "issues", "author"), ("Label", "issues", "labels"), ("Issue", "duplicates", "duplicateOf"), ("Board", "cards", "board"),
+            ("User", "issues", "author"), ("Label", "issues", "labels"), ("Issue", "duplicates", "duplicateOf"),
+            ("Board", "cards", "board"),
         ]
         for (entity, derived, field) in sides {
             let targets =
@@ -165,7 +176,9 @@ struct StoreModelTests {
                 }
             for target in targets {
                 let expected = model.referrers(field, to: target)
-                #expect(try store.related(entity, target, derived) == expected, "seed \(seed): \(entity).\(derived) of \(target)")
+                #expect(
+                    try store.related(entity, target, derived) == expected,
+                    "seed \(seed): \(entity).\(derived) of \(target)")
             }
             for (key, values) in model.rows["Issue"] ?? [:] {
                 let expected =
@@ -196,7 +209,8 @@ struct StoreModelTests {
                 }
             }
             #expect(
-                try store.indexEntries(entity, field) == expected.sorted { $0.lexicographicallyPrecedes($1) }, "seed \(seed): \(entity).\(field)")
+                try store.indexEntries(entity, field) == expected.sorted { $0.lexicographicallyPrecedes($1) },
+                "seed \(seed): \(entity).\(field)")
         }
         let lists = (model.rows["Issue"] ?? [:]).reduce(0) { sum, row in
             if case .references(let keys)? = row.value["labels"] { sum + Set(keys).count } else { sum }

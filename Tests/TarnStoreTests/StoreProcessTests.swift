@@ -2,8 +2,9 @@
 
 import Foundation
 import Glibc
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Stores shared by processes", .timeLimit(.minutes(5)))
 struct StoreProcessTests {
@@ -13,11 +14,14 @@ struct StoreProcessTests {
 
     @Test("an open store sees the entities, fields and records that another process added")
     func otherProcessChangesTheCatalog() async throws {
-        let path = folder("s"), store = try Forge.open(path)
+        let path = folder("s")
+        let store = try Forge.open(path)
         try store.put("User", RecordKey(1), ["login": .string("ada")])
         await #expect(processExitsWith: .success) { [path = path as String] in
             var schema = Forge.schema
-            schema.entities.append(EntityDefinition("Team", key: ["id"], attributes: [.init("id", .int), .init("name", .string, indexed: true)]))
+            schema.entities.append(
+                EntityDefinition(
+                    "Team", key: ["id"], attributes: [.init("id", .int), .init("name", .string, indexed: true)]))
             schema.entities[0].attributes.append(AttributeDefinition("email", .string, optional: true, indexed: true))
             let other = try Forge.open(path, schema)
             try other.put("Team", RecordKey(1), ["name": .string("core")])
@@ -32,7 +36,8 @@ struct StoreProcessTests {
 
     @Test("the first write after another process changed the catalog keeps the new indexes up to date")
     func writeAfterANewerCatalog() async throws {
-        let path = folder("s"), store = try Forge.open(path)
+        let path = folder("s")
+        let store = try Forge.open(path)
         await #expect(processExitsWith: .success) { [path = path as String] in
             var schema = Forge.schema
             schema.entities[0].attributes.append(AttributeDefinition("email", .string, optional: true, indexed: true))

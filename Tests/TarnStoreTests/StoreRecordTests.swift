@@ -2,8 +2,9 @@
 
 import Foundation
 import LMDB
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Records")
 struct StoreRecordTests {
@@ -35,16 +36,20 @@ struct StoreRecordTests {
     func everyTypeComesBack() throws {
         let values: [String: (AttributeType, Value)] = [
             "b": (.bool, .bool(true)), "i": (.int, .int(.min)), "u": (.uint, .uint(.max)), "d": (.double, .double(0.1)),
-            "s": (.string, .string("a\0é\u{10FFFF}")), "t": (.date, .date(Timestamp(microseconds: -5))), "g": (.uuid, .uuid(UUID())),
-            "l": (.url, .url("https://x.example/?q=é")), "j": (.json, .json("[1,{}]")), "e": (.enumeration(["x"]), .string("x")),
+            "s": (.string, .string("a\0é\u{10FFFF}")), "t": (.date, .date(Timestamp(microseconds: -5))),
+            "g": (.uuid, .uuid(UUID())),
+            "l": (.url, .url("https://x.example/?q=é")), "j": (.json, .json("[1,{}]")),
+            "e": (.enumeration(["x"]), .string("x")),
             "a": (.array(.double), .array([.double(1), .null])),
         ]
         let schema = Schema([
             EntityDefinition(
                 "All", key: ["id"],
-                attributes: [.init("id", .uuid)] + values.map { AttributeDefinition($0.key, $0.value.0, indexed: $0.key != "a" && $0.key != "j") })
+                attributes: [.init("id", .uuid)]
+                    + values.map { AttributeDefinition($0.key, $0.value.0, indexed: $0.key != "a" && $0.key != "j") })
         ])
-        let store = try Forge.open(folder("all"), schema), key = RecordKey(UUID())
+        let store = try Forge.open(folder("all"), schema)
+        let key = RecordKey(UUID())
         try store.put("All", key, values.mapValues(\.1))
         let record = try #require(try store.record("All", key))
         for (name, value) in values { #expect(record[name] == value.1) }
@@ -64,7 +69,9 @@ struct StoreRecordTests {
     @Test("what does not change is not written: version, sequence and change log stay")
     func unchangedIsNotWritten() throws {
         try store.put("Issue", RecordKey(1), ["title": .string("a"), "number": .int(1)])
-        let (version, sequence, changes) = (try store.record("Issue", RecordKey(1))?.version, try store.sequence, try store.changes())
+        let (version, sequence, changes) = (
+            try store.record("Issue", RecordKey(1))?.version, try store.sequence, try store.changes()
+        )
         try store.put("Issue", RecordKey(1), ["title": .string("a"), "number": .int(1)])
         try store.put("Issue", RecordKey(1), ["number": .int(1)])
         try store.write { _ in }
@@ -87,7 +94,8 @@ struct StoreRecordTests {
 
     @Test("the change log has every change in order: created, updated, deleted")
     func changeLogHasEveryChange() throws {
-        let user = try #require(store.catalog.entity("User")).id, issue = try #require(store.catalog.entity("Issue")).id
+        let user = try #require(store.catalog.entity("User")).id
+        let issue = try #require(store.catalog.entity("Issue")).id
         try store.write { writer in
             try writer.put("User", RecordKey(2), [])
             try writer.put("Issue", RecordKey(1), [])
@@ -110,7 +118,8 @@ struct StoreRecordTests {
     func scanGoesInKeyOrder() throws {
         let ids: [Int64] = [5, -1, 300, 0, -70_000, 256, .min, .max]
         try store.write { writer in for id in ids { try writer.put("User", RecordKey(id), []) } }
-        var seen: [RecordKey] = [], firstThree = 0
+        var seen: [RecordKey] = []
+        var firstThree = 0
         try store.read { reader in
             try reader.forEach("User") { record in
                 seen.append(record.key)
@@ -154,12 +163,20 @@ struct StoreRecordTests {
 
     @Test("unknown entities and fields, and keys of another form, are errors that name them")
     func wrongNamesAreErrors() throws {
-        #expect(storeError { try store.put("Nobody", RecordKey(1)) } == .unknownEntity(name: "Nobody", known: ["User", "Label", "Issue", "Board"]))
-        #expect(storeError { _ = try store.record("user", RecordKey(1)) } == .unknownEntity(name: "user", known: ["User", "Label", "Issue", "Board"]))
-        #expect(storeError { try store.put("User", RecordKey(1), ["nick": .null]) } == .unknownField(entity: "User", name: "nick", known: ["id", "login"]))
+        #expect(
+            storeError { try store.put("Nobody", RecordKey(1)) }
+                == .unknownEntity(name: "Nobody", known: ["User", "Label", "Issue", "Board"]))
+        #expect(
+            storeError { _ = try store.record("user", RecordKey(1)) }
+                == .unknownEntity(name: "user", known: ["User", "Label", "Issue", "Board"]))
+        #expect(
+            storeError { try store.put("User", RecordKey(1), ["nick": .null]) }
+                == .unknownField(entity: "User", name: "nick", known: ["id", "login"]))
         let wrong: [(String, RecordKey, String)] = [
-            ("User", RecordKey("1"), "int"), ("User", RecordKey([]), "int"), ("User", RecordKey([.int(1), .int(2)]), "int"),
-            ("Board", RecordKey("a"), "[string, string]"), ("Board", RecordKey([.string("a"), .int(1)]), "[string, string]"),
+            ("User", RecordKey("1"), "int"), ("User", RecordKey([]), "int"),
+            ("User", RecordKey([.int(1), .int(2)]), "int"),
+            ("Board", RecordKey("a"), "[string, string]"),
+            ("Board", RecordKey([.string("a"), .int(1)]), "[string, string]"),
             ("Label", RecordKey(UUID(bytes: 0..<16)), "string"),
         ]
         for (entity, key, expected) in wrong {

@@ -1,8 +1,9 @@
 // The encoding of keys: published vectors of the FoundationDB tuple layer, order, round trips, and hostile bytes.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Order-preserving tuples")
 struct TupleEncodingTests {
@@ -28,12 +29,16 @@ struct TupleEncodingTests {
 
     @Test("strings and bytes are encoded as published, NUL escaped")
     func stringVectors() {
-        func string(_ text: String) -> [UInt8] { Array(text.utf8).withUnsafeBytes { b in written { $0.appendTuple(string: b) } } }
+        func string(_ text: String) -> [UInt8] {
+            Array(text.utf8).withUnsafeBytes { b in written { $0.appendTuple(string: b) } }
+        }
         #expect(string("F\u{00d4}O\u{0000}bar") == hex("02 46 C3 94 4F 00 FF 62 61 72 00"))
         #expect(string("") == hex("02 00"))
         #expect(string("\0") == hex("02 00 FF 00"))
         #expect(string("\0\0") == hex("02 00 FF 00 FF 00"))
-        #expect(Array("foo\u{0}bar".utf8).withUnsafeBytes { b in written { $0.appendTuple(bytes: b) } } == hex("01 66 6F 6F 00 FF 62 61 72 00"))
+        #expect(
+            Array("foo\u{0}bar".utf8).withUnsafeBytes { b in written { $0.appendTuple(bytes: b) } }
+                == hex("01 66 6F 6F 00 FF 62 61 72 00"))
     }
 
     @Test("doubles are encoded as published; −0 equals 0 and NaN sorts last")
@@ -62,7 +67,9 @@ struct TupleEncodingTests {
     func integerOrder(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var values: [Int64] = [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
-        for _ in 0..<1500 { values.append(Int64(truncatingIfNeeded: random.next()) >> Int.random(in: 0...63, using: &random)) }
+        for _ in 0..<1500 {
+            values.append(Int64(truncatingIfNeeded: random.next()) >> Int.random(in: 0...63, using: &random))
+        }
         let sorted = Set(values).sorted().map { value in written { $0.appendTuple(value) } }
         for (a, b) in zip(sorted, sorted.dropFirst()) { #expect(a.lexicographicallyPrecedes(b), "seed \(seed)") }
     }
@@ -80,15 +87,21 @@ struct TupleEncodingTests {
     }
 
     /// Characters that collide easily: NUL, the highest code points, and what is equal only canonically.
-    static let alphabet: [Unicode.Scalar] = ["\0", "\u{1}", "a", "b", "é", "\u{301}", "e", "ÿ", "\u{FFFF}", "\u{10FFFF}", "\u{7F}"]
+    static let alphabet: [Unicode.Scalar] = [
+        "\0", "\u{1}", "a", "b", "é", "\u{301}", "e", "ÿ", "\u{FFFF}", "\u{10FFFF}", "\u{7F}",
+    ]
 
     static func string(_ random: inout SeededRandom, upTo count: Int = 6) -> String {
         var text = String.UnicodeScalarView()
-        for _ in 0..<Int.random(in: 0...count, using: &random) { text.append(alphabet.randomElement(using: &random) ?? "a") }
+        for _ in 0..<Int.random(in: 0...count, using: &random) {
+            text.append(alphabet.randomElement(using: &random) ?? "a")
+        }
         return String(text)
     }
 
-    @Test("byte order is the order of composites, component by component, strings by their UTF-8", arguments: [UInt64(31), 32, 33])
+    @Test(
+        "byte order is the order of composites, component by component, strings by their UTF-8",
+        arguments: [UInt64(31), 32, 33])
     func compositeOrder(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let keys = (0..<1200).map { _ in
@@ -144,9 +157,14 @@ struct TupleEncodingTests {
             writer.appendTuple(false)
         }
         encoded.withUnsafeBytes { bytes in
-            var reader = TupleReader(bytes), elements: [TupleElement?] = []
+            var reader = TupleReader(bytes)
+            var elements: [TupleElement?] = []
             while !reader.isAtEnd { elements.append(reader.next()) }
-            #expect(elements == [.null, .bool(true), .int(.min), .uint(.max), .double(-1.5), .string("a\0b"), .bytes([0]), .bool(false)])
+            #expect(
+                elements == [
+                    .null, .bool(true), .int(.min), .uint(.max), .double(-1.5), .string("a\0b"), .bytes([0]),
+                    .bool(false),
+                ])
         }
     }
 
@@ -164,11 +182,13 @@ struct TupleEncodingTests {
         let codes: [UInt8] = [0, 1, 2, 0x0B, 0x0C, 0x13, 0x14, 0x15, 0x1C, 0x1D, 0x20, 0x21, 0x26, 0x27, 0x30, 0xFF]
         for _ in 0..<4000 {
             let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in
-                Bool.random(using: &random) ? codes.randomElement(using: &random) ?? 0 : UInt8(truncatingIfNeeded: random.next())
+                Bool.random(using: &random)
+                    ? codes.randomElement(using: &random) ?? 0 : UInt8(truncatingIfNeeded: random.next())
             }
             // A copy of exact size: a sanitizer sees an access beyond it.
             bytes.withUnsafeBytes { bytes in
-                var reader = TupleReader(bytes), steps = 0
+                var reader = TupleReader(bytes)
+                var steps = 0
                 while !reader.isAtEnd, reader.next() != nil { steps += 1 }
                 #expect(reader.offset <= bytes.count && steps <= bytes.count, "seed \(seed)")
                 _ = RecordKey(storageKey: bytes)

@@ -9,8 +9,6 @@ import Testing
 struct TransactionTests {
     struct Stop: Error {}
 
-    private func mustNotRun() { Issue.record("the closure ran") }
-
     let folder: TemporaryFolder
     let environment: Environment
     let table: Table
@@ -49,24 +47,36 @@ struct TransactionTests {
     }
 
     @Test("a write inside a write is refused at once, and the outer one commits")
-    func writeInsideWriteIsRefused() throws {
-        try environment.write { transaction in
-            try transaction.set(table, bytes("a"), bytes("1"))
-            #expect(kindOfError { try environment.write { _ in mustNotRun() } } == .nestedWrite)
+    func writeInsideWriteIsRefused() async throws {
+        let path = folder("other")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            alarm(30)  // one that waited for itself would hang for ever
+            let environment = try Environment.open(at: path)
+            let table = try environment.makeTable("t")
+            try environment.write { transaction in
+                try transaction.set(table, bytes("a"), bytes("1"))
+                #expect(kindOfError { try environment.write { _ in mustNotRun() } } == .nestedWrite)
+            }
+            #expect(try environment.value(table, "a") == "1")
         }
-        #expect(try environment.value(table, "a") == "1")
     }
 
     @Test("a write inside a read is refused at once, also inside the inner of two reads")
-    func writeInsideReadIsRefused() throws {
-        try environment.read { _ in
-            #expect(kindOfError { try environment.write { _ in mustNotRun() } } == .nestedWrite)
+    func writeInsideReadIsRefused() async throws {
+        let path = folder("other")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            alarm(30)
+            let environment = try Environment.open(at: path)
+            let table = try environment.makeTable("t")
             try environment.read { _ in
                 #expect(kindOfError { try environment.write { _ in mustNotRun() } } == .nestedWrite)
+                try environment.read { _ in
+                    #expect(kindOfError { try environment.write { _ in mustNotRun() } } == .nestedWrite)
+                }
+                #expect(kindOfError { try environment.write { _ in mustNotRun() } } == .nestedWrite)
             }
-            #expect(kindOfError { try environment.write { _ in mustNotRun() } } == .nestedWrite)
+            try environment.put(table, [("a", "1")])
         }
-        try environment.put(table, [("a", "1")])
     }
 
     @Test("a write that opens tables, inside one that does, is refused at once")
@@ -260,3 +270,5 @@ struct TransactionTests {
         #expect(try small.entryCount(table) == 0)
     }
 }
+
+private func mustNotRun() { Issue.record("the closure ran") }

@@ -35,7 +35,7 @@ struct SyncCommandTests {
         #expect(endpoints.map { $0["name"] as? String } == ["labels", "milestones", "checklist", "users", "issues", "comments"])
         #expect(endpoints.map { $0["pages"] as? Int } == [1, 1, 12, 2, 2, 2])
         #expect(endpoints.map { ($0["failures"] as? [String])?.count } == [0, 0, 0, 0, 1, 1])
-        #expect((summary["records"] as? [String: Int])?["Issue"] == 330 || (summary["records"] as? [String: Int])?["Issue"] ?? 0 >= 100)
+        #expect((summary["records"] as? [String: Int])?["Issue"] == 100)
         #expect(summary["diagnostics"] is [String] && (summary["unmapped"] as? [String]) == [])
         #expect(result.errorLines.count == 2)
     }

@@ -20,7 +20,7 @@ struct MirrorResumeTests {
     func failedWalkGoesOn(fault: String) async throws {
         let store = try MirrorStore(try Repository.description("forge"))
         let failing = try LocalServer(directory: Repository.forge, "--fault", "&page=4:\(fault)")
-        let transport = MirrorStore.impatient(idle: fault.hasPrefix("stall") ? .seconds(1) : .seconds(60))
+        let transport = MirrorStore.impatient(idle: fault.hasPrefix("stall") ? .seconds(3) : .seconds(60))
         let first = try await store.sync(failing.base, transport: transport, names: ["issues"])
         let endpoint = try #require(first.endpoint("issues"))
         #expect(endpoint.pages == 3 && endpoint.listed == 150)

@@ -70,9 +70,10 @@ struct ReadCommandTests {
     func tableIsAligned() async throws {
         let result = try await run("list", "Label", "--format", "table", "--limit", "3", "--fields", "id,name,color")
         #expect(result.lines.count == 4)
-        let column = try #require(result.lines.first?.range(of: "name")).lowerBound.utf16Offset(in: result.lines[0])
+        let column = try #require(result.lines.first?.range(of: "name")).lowerBound.utf16Offset(in: try result.line(0))
         for line in result.lines.dropFirst() {
             let characters = Array(line)
+            try #require(characters.count > column, "\(line)")
             #expect(characters[column - 1] == " " && characters[column - 2] == " " && characters[column] != " ", "\(line)")
         }
         #expect(result.error == "3 of 25 records\n")
@@ -86,7 +87,7 @@ struct ReadCommandTests {
     func getShowsOne() async throws {
         let result = try await run("get", "Issue", ReadCommandTests.issue17, "--include", "author", "--include", "comments")
         #expect(result.status == 0 && result.lines.count == 1)
-        let issue = try json(result.lines[0])
+        let issue = try json(result.line(0))
         #expect(issue["number"] as? Int == 17)
         #expect((issue["author"] as? [String: Any])?["login"] as? String == "mreyes")
         #expect((issue["comments"] as? [[String: Any]])?.compactMap { $0["id"] as? Int } == [
@@ -103,7 +104,7 @@ struct ReadCommandTests {
         for key in ["002b70a6-f2a9-44fd-83e4-a8caf75c7d66", "002B70A6-F2A9-44FD-83E4-A8CAF75C7D66"] {
             let result = try await run("get", "ChecklistItem", key)
             #expect(result.status == 0, "\(result.error)")
-            #expect(try json(result.lines[0])["milestone"] as? Int == 3_152_789)
+            #expect(try json(result.line(0))["milestone"] as? Int == 3_152_789)
         }
     }
 
@@ -144,7 +145,7 @@ struct ReadCommandTests {
         let table = try await run("related", "Comment", "2480900047", "author", "--format", "table")
         #expect(table.lines.last == "90000017 (missing)")
         let included = try await run("get", "Comment", "2480900047", "--include", "author")
-        #expect(try json(included.lines[0])["author"] as? Int == 90_000_017)
+        #expect(try json(included.line(0))["author"] as? Int == 90_000_017)
     }
 
     @Test("a reader that goes away early ends the command without a word")

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Testing
 
 /// A `tarn` that runs. Its output goes to files: no pipe fills up, and no other child keeps one open.
 final class TarnProcess: Sendable {
@@ -12,6 +13,8 @@ final class TarnProcess: Sendable {
         var error: String
 
         var lines: [String] { output.split(separator: "\n").map(String.init) }
+        /// A line of the output; its absence fails the test instead of ending the run.
+        func line(_ index: Int) throws -> String { try #require(index < lines.count ? lines[index] : nil, "\(error)") }
         var errorLines: [String] { error.split(separator: "\n").map(String.init) }
     }
 

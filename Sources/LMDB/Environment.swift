@@ -30,10 +30,13 @@ public final class Environment: Sendable {
         public var minimumMapSize: Int
         public var maximumTables: Int
         public var maximumReaders: Int
+        /// Whether a file on a network file system is opened nevertheless; see ``FileSystemKind``.
+        public var allowsNetworkFileSystem: Bool
 
         public init(
             durability: Durability = .full, isReadOnly: Bool = false, creates: Bool = true, mapSize: Int = 1 << 40,
-            minimumMapSize: Int = 1 << 30, maximumTables: Int = 300, maximumReaders: Int = 1024
+            minimumMapSize: Int = 1 << 30, maximumTables: Int = 300, maximumReaders: Int = 1024,
+            allowsNetworkFileSystem: Bool = false
         ) {
             self.durability = durability
             self.isReadOnly = isReadOnly
@@ -42,28 +45,33 @@ public final class Environment: Sendable {
             self.minimumMapSize = min(minimumMapSize, mapSize)
             self.maximumTables = maximumTables
             self.maximumReaders = maximumReaders
+            self.allowsNetworkFileSystem = allowsNetworkFileSystem
         }
     }
 
     /// The directory, as it was given to the first `open`.
     public let path: String
     public let options: Options
-    let file: FileIdentity
+    package let file: FileIdentity
     /// liblmdb's environment is safe to use from any thread; it is closed in `deinit` only, when no transaction is left.
     nonisolated(unsafe) let env: OpaquePointer
     let readers = ReaderPool()
     /// Marks the threads that are inside a transaction of this environment.
     let threadDepth: ThreadDepth
-    private let forks: Int
+    let forks: Int
+    /// The order of writers; nil if this environment has none.
+    let turn: WriterTurn?
+    private let openingLock = Lock()
     /// Held for as long as a transaction that opens tables lasts.
     let tableLock = Lock()
 
-    private init(path: String, options: Options, file: FileIdentity, env: OpaquePointer, threadDepth: ThreadDepth) {
+    private init(path: String, options: Options, file: FileIdentity, env: OpaquePointer, threadDepth: ThreadDepth, turn: WriterTurn?) {
         self.path = path
         self.options = options
         self.file = file
         self.env = env
         self.threadDepth = threadDepth
+        self.turn = turn
         self.forks = ForkCounter.current
     }
 
@@ -81,7 +89,7 @@ public final class Environment: Sendable {
     /// damaged inner page through liblmdb may end the process.
     ///
     /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAnEnvironment`, `.truncated`, `.corrupted`,
-    ///   `.permission`, `.optionsConflict`.
+    ///   `.permission`, `.networkFileSystem`, `.optionsConflict`.
     public static func open(at path: String, options: Options = Options()) throws(LMDBError) -> Environment {
         ForkCounter.start()
         return try OpenEnvironments.open(path: path, options: options) { () throws(LMDBError) -> Environment in
@@ -91,6 +99,9 @@ public final class Environment: Sendable {
 
     private static func create(path: String, options: Options) throws(LMDBError) -> Environment {
         let dataPath = path + "/data.mdb"
+        if !options.allowsNetworkFileSystem, case .network? = FileSystemKind(path: path) {
+            throw LMDBError(.networkFileSystem, operation: "open", path: path)
+        }
         if access(dataPath, F_OK) == 0 {
             try DataFile.check(path: dataPath)
         } else if options.creates && !options.isReadOnly {
@@ -98,6 +109,7 @@ public final class Environment: Sendable {
         } else {
             throw LMDBError(errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open", path: dataPath)
         }
+        let turn = options.isReadOnly ? nil : try WriterTurn(directory: path)
         var mapSize = options.mapSize
         while true {
             let (code, env) = openOnce(path: path, options: options, mapSize: mapSize)
@@ -109,7 +121,7 @@ public final class Environment: Sendable {
                     mdb_env_close(env)
                     throw LMDBError(.other, operation: "open", path: path)
                 }
-                return Environment(path: path, options: options, file: file, env: env, threadDepth: threadDepth)
+                return Environment(path: path, options: options, file: file, env: env, threadDepth: threadDepth, turn: turn)
             }
             guard code == ENOMEM, mapSize / 2 >= options.minimumMapSize else {
                 throw LMDBError(code: code, operation: "open", path: path)
@@ -137,6 +149,14 @@ public final class Environment: Sendable {
         if code == 0 { return (0, env) }
         mdb_env_close(env)
         return (code, nil)
+    }
+
+    /// Runs the body while no other thread runs one here: for a layer above that has one object of its own for each
+    /// environment.
+    package func opening<Result>(_ body: () throws -> Result) rethrows -> Result {
+        openingLock.lock()
+        defer { openingLock.unlock() }
+        return try body()
     }
 
     /// Throws in a child process that inherited this object through `fork` (lmdb.h: "Use an MDB_env* in the process which

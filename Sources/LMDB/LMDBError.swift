@@ -25,6 +25,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case readOnly
         /// The map is full: nothing of the transaction is kept.
         case mapFull
+        /// What adds would grow the file past the limit that was set for it: nothing of the transaction is kept.
+        case fileLimit
         /// Every slot of the reader table is taken.
         case readersFull
         /// Another process has grown the file past this process's map.
@@ -41,6 +43,10 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case poisoned
         /// An earlier error in the transaction, which therefore cannot be committed.
         case transactionFailed
+        /// The file is on a network file system, where locks and maps of several machines do not see each other.
+        case networkFileSystem
+        /// This build of liblmdb is another one than those that are known here.
+        case unknownLibrary
         case other
     }
 
@@ -59,7 +65,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         self.path = path
     }
 
-    init(code: Int32, operation: String, path: String? = nil) {
+    /// The error that a code of liblmdb or of the system stands for.
+    package init(code: Int32, operation: String, path: String? = nil) {
         let kind: Kind =
             switch code {
             case MDB_MAP_FULL: .mapFull
@@ -100,6 +107,7 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case .forked: "the file was opened before fork; open it again in the child process"
         case .readOnly: "the file is open read-only"
         case .mapFull: "the map is full and nothing of this transaction was kept; open with a larger map"
+        case .fileLimit: "the file has reached its limit and nothing of this transaction was kept; delete something or raise the limit"
         case .readersFull: "every reader slot is taken; end reads that last long, or clear stale readers"
         case .mapResized: "another process has grown the file past this process's map; open it again"
         case .badValueSize: "a key must have 1 to 511 bytes and a value less than 2 GiB"
@@ -109,6 +117,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case .inputOutput: "reading or writing failed, perhaps because the disk is full; nothing of this transaction was kept"
         case .poisoned: "an earlier write of the meta page failed; close the file and open it again"
         case .transactionFailed: "an earlier error ended this transaction; nothing of it was kept"
+        case .networkFileSystem: "the file is on a network file system, where it can be damaged; use a local disk, or force it"
+        case .unknownLibrary: "this build of liblmdb does not show the size of the file; use liblmdb 0.9 or set no limit"
         case .other: "liblmdb reports an error"
         }
     }

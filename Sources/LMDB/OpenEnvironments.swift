@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 /// A file, whatever its name.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     var device: UInt64
     var inode: UInt64
 
@@ -19,6 +19,8 @@ struct FileIdentity: Hashable, Sendable {
 enum OpenEnvironments {
     private struct Entry {
         weak var environment: Environment?
+        /// What a process inherited through `fork` is not open in it.
+        var forks: Int
     }
 
     private static let entries = Mutex<[FileIdentity: Entry]>([:])
@@ -30,13 +32,15 @@ enum OpenEnvironments {
     ) throws(LMDBError) -> Environment {
         while true {
             let result: Result<Environment, LMDBError>? = entries.withLock { entries in
-                if let file = FileIdentity(path: path + "/data.mdb"), let entry = entries[file] {
+                if let file = FileIdentity(path: path + "/data.mdb"), let entry = entries[file],
+                    entry.forks == ForkCounter.current
+                {
                     // Not looked at here: this may be the last reference, and its release takes this lock.
                     return entry.environment.map { .success($0) }
                 }
                 do throws(LMDBError) {
                     let environment = try create()
-                    entries[environment.file] = Entry(environment: environment)
+                    entries[environment.file] = Entry(environment: environment, forks: environment.forks)
                     return .success(environment)
                 } catch {
                     return .failure(error)

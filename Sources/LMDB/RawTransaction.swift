@@ -7,9 +7,14 @@ import CLMDB
 /// A transaction of liblmdb. Whoever holds one must not use it after its closure has returned.
 package struct RawTransaction {
     package let pointer: OpaquePointer
+    /// The bounds of a write transaction; nil for a snapshot.
+    let growth: UnsafeMutablePointer<Growth>?
 
     @usableFromInline
-    init(_ pointer: OpaquePointer) { self.pointer = pointer }
+    init(_ pointer: OpaquePointer, growth: UnsafeMutablePointer<Growth>? = nil) {
+        self.pointer = pointer
+        self.growth = growth
+    }
 
     package var id: Int { mdb_txn_id(pointer) }
 

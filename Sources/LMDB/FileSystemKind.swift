@@ -1,0 +1,50 @@
+// Which file systems a memory map with locks can live on.
+
+import CLMDB
+import Glibc
+
+/// What kind of file system a number of `statfs` stands for.
+///
+/// lmdb.h, "Caveats": "Do not use LMDB databases on remote filesystems, even between processes on the same host. This breaks
+/// flock() on some OSes, possibly memory map sync, and certainly sync between programs on different hosts."
+public enum FileSystemKind: Sendable, Hashable {
+    /// One machine's own, as far as is known.
+    case local
+    /// Another machine may change the file, or a program in between serves it (FUSE, 9p).
+    case network(name: String)
+
+    /// - Parameter type: `f_type` of `statfs(2)`; the values are those of its manual page and of linux/magic.h.
+    public init(type: UInt32) {
+        let name: String? =
+            switch type {
+            case 0x6969: "NFS"
+            case 0x517B: "SMB"
+            case 0xFE53_4D42: "SMB2"
+            case 0xFF53_4D42: "CIFS"
+            case 0x0102_1997: "9p"
+            case 0x6573_5546: "FUSE"
+            case 0x5346_414F, 0x6B41_4653: "AFS"
+            case 0x7375_7245: "Coda"
+            case 0x564C: "NCP"
+            case 0x00C3_6400: "Ceph"
+            case 0x0BD0_0BD0: "Lustre"
+            case 0x0116_1970: "GFS2"
+            case 0x7461_636F: "OCFS2"
+            case 0x786F_4256: "a shared folder of VirtualBox"
+            default: nil
+            }
+        self = name.map { .network(name: $0) } ?? .local
+    }
+
+    /// The file system of a path, or of the nearest directory above it that is there. Nil if the system does not say.
+    init?(path: String) {
+        var path = path
+        var status = statfs()
+        while statfs(path, &status) != 0 {
+            guard errno == ENOENT || errno == ENOTDIR, path != "/", path != "." else { return nil }
+            let end = path.lastIndex(of: "/")
+            path = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        }
+        self.init(type: UInt32(truncatingIfNeeded: status.f_type))
+    }
+}

@@ -1,6 +1,5 @@
 // A store: one directory, one LMDB environment, its catalog.
 
-import Dispatch
 import Foundation
 public import LMDB
 import Synchronization
@@ -8,15 +7,26 @@ import Synchronization
 /// Records of an API, kept in one LMDB file.
 ///
 /// Any number of threads and processes may read while one writes; a reader never waits and never sees half of a change.
-/// Opening the same directory twice in a process shares one LMDB environment.
+/// Opening the same directory twice in a process, by whatever path, gives the same store; it is closed when the last
+/// reference goes. A process that was forked off opens it again; what it inherited refuses to work.
 public final class Store: Sendable {
     public struct Options: Sendable, Hashable {
         public var durability: Environment.Durability
         public var isReadOnly: Bool
+        /// How large the file of a store may get that this opening makes, in bytes; nil for no limit of its own. An existing
+        /// store keeps the quota that it has: see ``Store/setQuota(_:)``.
+        public var quota: Int?
+        /// Whether a store on a network file system is opened nevertheless: safe only if no other machine has it open.
+        public var allowsNetworkFileSystem: Bool
 
-        public init(durability: Environment.Durability = .full, isReadOnly: Bool = false) {
+        public init(
+            durability: Environment.Durability = .full, isReadOnly: Bool = false, quota: Int? = nil,
+            allowsNetworkFileSystem: Bool = false
+        ) {
             self.durability = durability
             self.isReadOnly = isReadOnly
+            self.quota = quota
+            self.allowsNetworkFileSystem = allowsNetworkFileSystem
         }
     }
 
@@ -25,20 +35,30 @@ public final class Store: Sendable {
 
     public let path: String
     package let environment: Environment
-    private let state: Mutex<StoreState>
-    /// Held shared as long as the store is open; `flock` belongs to the descriptor, so other descriptors do not matter.
-    private let lockDescriptor: Int32
-    private let writeQueue = DispatchQueue(label: "tarn.store.write")
+    /// Held as long as the store is open.
+    private let lock: StoreLock
+    private let current: Mutex<Current>
+    private let queue = WriteQueue()
 
-    private init(path: String, environment: Environment, state: StoreState, lockDescriptor: Int32) {
+    /// What this process knows about the store.
+    fileprivate struct Current {
+        var state: StoreState
+        /// The schemas that the store was opened with here.
+        var schemas: [Schema] = []
+        /// Why none of this process's writes fits the store any more.
+        var misfit: String?
+    }
+
+    init(path: String, environment: Environment, state: StoreState, lock: StoreLock) {
         self.path = path
         self.environment = environment
-        self.state = Mutex(state)
-        self.lockDescriptor = lockDescriptor
+        self.lock = lock
+        self.current = Mutex(Current(state: state))
     }
 
     deinit {
-        if lockDescriptor >= 0 { close(lockDescriptor) }
+        queue.close()
+        OpenStores.remove(environment)
     }
 
     /// Opens the store in a directory.
@@ -46,159 +66,39 @@ public final class Store: Sendable {
     /// With a schema, a missing store is made, and the schema is applied: new entities and fields get their ids, new indexes
     /// are built. Without one, the store must be there, and is opened with the catalog that stands in it.
     ///
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.schema`, `.storeInUse`, `.damagedCatalog`,
-    ///   `.lmdb`.
+    /// A store that is open in this process is returned as it is, after the schema was applied.
+    ///
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.schema`, `.storeInUse`,
+    ///   `.pidNamespaceConflict`, `.addressSpace`, `.quotaOutOfRange`, `.storeFull`, `.damagedCatalog`; `.lmdb` with
+    ///   `.optionsConflict` if the store is open in this process with another durability or access, `.networkFileSystem`,
+    ///   `.truncated`, `.corrupted`, `.permission`.
     public static func open(at path: String, schema: Schema? = nil, options: Options = Options()) throws(StoreError) -> Store {
         do {
             return try openStore(path, schema, options)
         } catch let error as StoreError {
             throw error
         } catch let error as LMDBError {
-            throw error.kind == .notAnEnvironment ? .notAStore(path: path, detail: error.description) : .lmdb(error)
+            switch error.kind {
+            case .notAnEnvironment: throw .notAStore(path: path, detail: error.description)
+            case .fileLimit, .mapFull: throw .storeFull(path: path, quota: nil)
+            default: throw .lmdb(error)
+            }
         } catch {
             throw .notAStore(path: path, detail: "\(error)")
         }
     }
 
-    private static func openStore(_ path: String, _ schema: Schema?, _ options: Options) throws -> Store {
-        let isNew = try checkDirectory(path, mayCreate: schema != nil && !options.isReadOnly)
-        // Before anything is made: a schema that cannot be leaves no empty store behind.
-        if isNew, let problem = schema?.problems().first { throw StoreError.schema(problem) }
-        let environment = try Environment.open(
-            at: path,
-            options: Environment.Options(durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew))
-        let lockDescriptor = Glibc.open(path + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        if lockDescriptor >= 0, flock(lockDescriptor, LOCK_SH | LOCK_NB) != 0 {
-            close(lockDescriptor)
-            throw StoreError.storeInUse(path: path)
-        }
-        do {
-            if try isNew || environment.tableNames().isEmpty {
-                guard schema != nil, !options.isReadOnly else { throw StoreError.noSuchStore(path: path) }
-                try create(environment)
-            }
-            var state = try load(environment)
-            if let schema, !options.isReadOnly { state = try apply(schema, to: state, environment) }
-            return Store(path: path, environment: environment, state: state, lockDescriptor: lockDescriptor)
-        } catch {
-            if lockDescriptor >= 0 { close(lockDescriptor) }
-            throw error
-        }
-    }
-
-    /// Whether a store has to be made there.
-    private static func checkDirectory(_ path: String, mayCreate: Bool) throws(StoreError) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            guard errno == ENOENT || errno == ENOTDIR else { throw .lmdb(LMDBError(.permission, operation: "open", code: errno, path: path)) }
-            guard mayCreate else { throw .noSuchStore(path: path) }
-            return true
-        }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw .notAStore(path: path, detail: "it is a file, and a store is a directory")
-        }
-        if access(path + "/data.mdb", F_OK) == 0 { return false }
-        let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        guard content.isEmpty || Set(content).isSubset(of: ["store.lock", "lock.mdb"]) else {
-            throw .notAStore(path: path, detail: "the directory holds other files and no data.mdb; name a new directory")
-        }
-        guard mayCreate else { throw .noSuchStore(path: path) }
-        return true
-    }
-
-    private static func create(_ environment: Environment) throws {
-        try environment.writeOpeningTables { transaction in
-            let meta = try transaction.table(TableName.meta)
-            for name in TableName.all { _ = try transaction.table(name) }
-            // Another process may have been first.
-            guard try transaction.raw.get(meta, key: MetaKey.format) == nil else { return }
-            try transaction.raw.put(meta, key: MetaKey.format, text: String(format))
-            try transaction.raw.put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
-            try transaction.raw.put(meta, key: MetaKey.generation, number: 1)
-            try transaction.raw.put(meta, key: MetaKey.sequence, number: 0)
-            try transaction.raw.put(meta, key: MetaKey.catalog, text: try encode(Catalog()))
-        }
-    }
-
-    /// Reads the catalog and opens every table that it names.
-    private static func load(_ environment: Environment) throws -> StoreState {
-        let path = environment.path
-        let fixedTables = try environment.existingTables(TableName.all)
-        let fixed = Dictionary(
-            uniqueKeysWithValues: zip(TableName.all, fixedTables).compactMap { name, table in table.map { table in (name, table) } })
-        guard let meta = fixed[TableName.meta] else {
-            throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
-        }
-        let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
-            guard let text = try transaction.raw.get(meta, key: MetaKey.format),
-                let found = Int(String(decoding: text, as: UTF8.self))
-            else { throw StoreError.notAStore(path: path, detail: "it is an LMDB file without a format version of Tarn") }
-            guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
-            return (try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation))
-        }
-        let indexes = catalog.entities.flatMap { $0.fields.compactMap(\.index) }
-        let names = catalog.entities.map { TableName.records($0.id) } + indexes.map { TableName.index($0) }
-        let tables = try environment.existingTables(names)
-        var records: [UInt16: Table] = [:], indexTables: [UInt32: Table] = [:]
-        for (entity, table) in zip(catalog.entities, tables) { records[entity.id] = table }
-        for (index, table) in zip(indexes, tables.dropFirst(catalog.entities.count)) { indexTables[index] = table }
-        return try StoreState(
-            catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables)
-    }
-
-    private static func readCatalog(_ raw: RawTransaction, _ meta: Table, _ path: String) throws -> Catalog {
-        guard let bytes = try raw.get(meta, key: MetaKey.catalog) else {
-            throw StoreError.damagedCatalog(path: path, detail: "it is missing")
-        }
-        do {
-            return try JSONDecoder().decode(Catalog.self, from: Data(bytes))
-        } catch {
-            throw StoreError.damagedCatalog(path: path, detail: "it is not the JSON that is expected")
-        }
-    }
-
-    private static func encode(_ catalog: Catalog) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(catalog), as: UTF8.self)
-    }
-
-    private static func apply(_ schema: Schema, to state: StoreState, _ environment: Environment) throws -> StoreState {
-        do throws(SchemaError) {
-            guard try state.catalog.applying(schema).catalog != state.catalog else { return state }
-        } catch {
-            throw StoreError.schema(error)
-        }
-        try environment.writeOpeningTables { transaction in
-            let raw = transaction.raw
-            // Another process may have changed the catalog since.
-            let current = try readCatalog(raw, state.meta, environment.path)
-            let change: Catalog.Change
-            do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreError.schema(error) }
-            guard change.catalog != current else { return }
-            for entity in change.catalog.entities {
-                let records = try transaction.table(TableName.records(entity.id))
-                for field in entity.fields where change.newIndexes.contains(where: { $0 == (entity.id, field.id) }) {
-                    guard let index = field.index else { continue }
-                    try IndexBuild.run(raw, entity: entity, field: field, from: records, to: try transaction.table(TableName.index(index)))
-                }
-            }
-            try raw.put(state.meta, key: MetaKey.catalog, text: try encode(change.catalog))
-            let generation = try raw.number(state.meta, key: MetaKey.generation)
-            try raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
-        }
-        return try load(environment)
-    }
-
     /// The entities of the store and their ids, as this process knows them.
-    public var catalog: Catalog { state.withLock { $0.catalog } }
+    public var catalog: Catalog { state.catalog }
+
+    var state: StoreState { current.withLock { $0.state } }
 
     /// Lends a snapshot of the store to the closure. Never waits for a writer; what the closure sees does not change.
     ///
     /// - Throws: what the closure throws, or `StoreError`.
     public func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
         while true {
-            let current = state.withLock { $0 }
+            let current = state
             var result: Result?
             try mappingErrors {
                 try environment.read { transaction in
@@ -211,81 +111,100 @@ public final class Store: Sendable {
         }
     }
 
-    /// Lends the write transaction to the closure, then commits everything together. If the closure throws, nothing is kept.
-    /// The closure runs once, and its result is returned after the commit. Waits for other writers, in whatever process.
+    /// Lends the write transaction to the closure, commits everything together, and returns what the closure returned.
     ///
-    /// - Throws: what the closure throws, or `StoreError`; `.lmdb` with `.nestedWrite` at once if the calling thread is inside
-    ///   a `read` or `write` of this store.
-    public func write<Result>(_ body: (inout StoreWriter) throws -> Result) throws -> Result {
-        while true {
-            let current = state.withLock { $0 }
-            var result: Result?
-            try mappingErrors {
-                try environment.write { transaction in
-                    guard try transaction.raw.number(current.meta, key: MetaKey.generation) == current.generation else { return }
-                    var writer = try StoreWriter(StoreAccess(transaction.raw, current))
-                    result = try body(&writer)
-                    try writer.finish()
-                }
-            }
-            if let result { return result }
-            try reload()
+    /// The closure runs once at most, on the store's writer thread, while the calling thread waits: it must not wait for
+    /// something that the calling thread holds, and it sees neither its thread-local nor its task-local values. If it throws,
+    /// nothing of it is kept. Writers take turns, in whatever process they are.
+    ///
+    /// Small writes of several threads and tasks that wait at the same time are committed together, each in a child
+    /// transaction: one that fails is undone alone, and none is delivered before all are committed.
+    ///
+    /// - Parameter alone: whether the write gets a transaction of its own. For large ones, such as imports: a child
+    ///   transaction holds all it changes in memory, and would make the small ones wait.
+    /// - Throws: what the closure throws, or `StoreError`: `.storeFull`, `.schemaChanged`; `.lmdb` with `.nestedWrite` at once
+    ///   if the calling thread is inside a `read` or `write` of this store, `.readOnly`, `.forked`, `.diskFull`,
+    ///   `.inputOutput`, `.poisoned`. After any of them nothing of this write is in the store.
+    public func write<Result>(alone: Bool = false, _ body: (inout StoreWriter) throws -> Result) throws -> Result {
+        try mappingErrors { try environment.checkMayWrite() }
+        return try withoutActuallyEscaping(body) { body in
+            let delivery = Delivery<Result>()
+            queue.add(Write(self, isAlone: alone, body) { delivery.give($0) })
+            return try delivery.wait()
         }
     }
 
     /// The same as the blocking `write`; the calling task is suspended meanwhile. The closure is synchronous, since an LMDB
     /// write transaction must begin and end on one thread.
     public func write<Result: Sendable>(
-        _ body: @escaping @Sendable (inout StoreWriter) throws -> Result
+        alone: Bool = false, _ body: @escaping @Sendable (inout StoreWriter) throws -> Result
     ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            writeQueue.async {
-                continuation.resume(with: Swift.Result { try self.write(body) })
+        try mappingErrors { try environment.checkMayWrite() }
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.add(Write(self, isAlone: alone, body) { continuation.resume(with: $0) })
+        }
+    }
+
+    /// Runs the body in a write transaction of its own, on the calling thread, with what the store is at that moment.
+    func inWriteTransaction(_ body: (inout WriteTransaction, StoreState) throws -> Void) throws {
+        while true {
+            let (known, misfit) = current.withLock { ($0.state, $0.misfit) }
+            var isCurrent = false
+            try mappingErrors {
+                try environment.write { transaction in
+                    guard try transaction.raw.number(known.meta, key: MetaKey.generation) == known.generation else { return }
+                    isCurrent = true
+                    if let misfit { throw StoreError.schemaChanged(path: path, detail: misfit) }
+                    let quota = try transaction.raw.quota(known.meta)
+                    try transaction.limitFile(to: quota, reserve: Quota.reserve(of: quota))
+                    try body(&transaction, known)
+                }
             }
+            if isCurrent { return }
+            try reload()
+        }
+    }
+
+    /// Applies a schema to the store, and remembers that this process works with it.
+    func adopt(_ schema: Schema) throws {
+        let newer = try Store.apply(schema, to: state, environment)
+        current.withLock { current in
+            if !current.schemas.contains(schema) { current.schemas.append(schema) }
+            current.take(newer)
         }
     }
 
     /// Another process changed the catalog: read it again before anything else.
     private func reload() throws {
         let newer = try Store.load(environment)
-        state.withLock { current in
-            if newer.generation > current.generation { current = newer }
-        }
+        current.withLock { $0.take(newer) }
     }
 
-    private func mappingErrors(_ body: () throws -> Void) throws {
+    func mappingErrors<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            try body()
+            return try body()
         } catch let error as LMDBError {
-            throw StoreError.lmdb(error)
+            switch error.kind {
+            case .fileLimit, .mapFull: throw StoreError.storeFull(path: path, quota: try? quota)
+            default: throw StoreError.lmdb(error)
+            }
         }
     }
 }
 
-extension RawTransaction {
-    func get(_ table: Table, key: StaticString) throws(LMDBError) -> Bytes? {
-        try get(table, Bytes(key))
+extension Store.Current {
+    /// Replaces the state by a newer one, and looks whether this process's schemas still fit it.
+    fileprivate mutating func take(_ newer: StoreState) {
+        guard newer.generation >= state.generation else { return }
+        state = newer
+        misfit = nil
+        for schema in schemas {
+            do throws(SchemaError) {
+                guard try newer.catalog.applying(schema).catalog != newer.catalog else { continue }
+                misfit = "the store no longer has all that the schema of this process names"
+            } catch {
+                misfit = error.description
+            }
+        }
     }
-
-    func put(_ table: Table, key: StaticString, text: String) throws(LMDBError) {
-        var writer = ByteWriter()
-        writer.append(text)
-        try put(table, Bytes(key), writer.bytes)
-    }
-
-    func put(_ table: Table, key: StaticString, number: UInt64) throws(LMDBError) {
-        var writer = ByteWriter()
-        writer.appendBigEndian(number)
-        try put(table, Bytes(key), writer.bytes)
-    }
-
-    /// A number of `meta`; 0 if it is not there.
-    func number(_ table: Table, key: StaticString) throws(LMDBError) -> UInt64 {
-        guard let value = try get(table, key: key), value.count == 8 else { return 0 }
-        return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
-    }
-}
-
-extension Bytes {
-    fileprivate init(_ text: StaticString) { self.init(start: text.utf8Start, count: text.utf8CodeUnitCount) }
 }

@@ -11,6 +11,16 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case newerFormat(path: String, found: Int, known: Int)
     /// Another process has the store to itself.
     case storeInUse(path: String)
+    /// A process of another namespace of process ids has the store open: two containers, for example.
+    case pidNamespaceConflict(path: String)
+    /// The file would grow past the quota (nil: the map). Nothing of the write was kept.
+    case storeFull(path: String, quota: Int?)
+    /// A quota that is too small, or larger than the map has room for.
+    case quotaOutOfRange(quota: Int, smallest: Int, largest: Int)
+    /// The system does not grant this process the address space that the store's quota needs.
+    case addressSpace(path: String, needed: Int, granted: Int)
+    /// Another process has changed the store so that the schema of this one no longer fits: it may read, not write.
+    case schemaChanged(path: String, detail: String)
     /// The schema does not fit the one in the store.
     case schema(SchemaError)
     /// The store has no such entity.
@@ -35,6 +45,16 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .newerFormat(let path, let found, let known):
             "\(path): the store has format \(found) and this version reads up to \(known); use a newer version"
         case .storeInUse(let path): "\(path): another process has the store to itself (compacting); try again later"
+        case .pidNamespaceConflict(let path):
+            "\(path): a process of another PID namespace has the store open; share the namespace (containers: `pid`), or close it there"
+        case .storeFull(let path, let quota):
+            "\(path): the store is full\(quota.map { " (quota: \($0) bytes)" } ?? ""); nothing was written. Delete something, end long reads, or raise the quota"
+        case .quotaOutOfRange(let quota, let smallest, let largest):
+            "a quota of \(quota) bytes is not possible; it has to be from \(smallest) to \(largest)"
+        case .addressSpace(let path, let needed, let granted):
+            "\(path): the store needs \(needed) bytes of address space and the system grants \(granted); raise the limit (ulimit -v), or open it read-only"
+        case .schemaChanged(let path, let detail):
+            "\(path): another process has changed the store (\(detail)); it can be read. Update this program, and open it again"
         case .schema(let error): "the schema does not fit the store: \(error)"
         case .unknownEntity(let name, let known):
             "there is no entity \(name); the store has \(known.isEmpty ? "none" : known.joined(separator: ", "))"

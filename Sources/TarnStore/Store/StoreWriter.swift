@@ -162,6 +162,7 @@ public struct StoreWriter: ~Copyable {
     private func put(
         _ table: Table, _ entity: Catalog.Entity, _ key: Bytes, _ body: Bytes, isWide: Bool, isPartial: Bool, appending: Bool
     ) throws {
+        try access.raw.willAdd()
         let row = try access.raw.reserve(table, key, count: RowFormat.headerSize + body.count, append: appending)
         RowView.writeHeader(to: row, isPartial: isPartial, isWide: isWide, entity: entity.id, version: sequence)
         UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: body)

@@ -28,6 +28,7 @@ struct SystemRowBuilder: ~Copyable {
         RowView.writeHeader(to: header, isPartial: false, isWide: body.isWide, entity: 0, version: sequence)
         body.finish(into: &row)
         row.store(RowView.checksum(of: row.bytes, table: 0, key: key), at: 8)
+        try raw.willAdd()
         try raw.put(table, key, row.bytes)
     }
 }

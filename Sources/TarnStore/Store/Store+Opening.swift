@@ -1,0 +1,162 @@
+// Opening a store: what is made, what is checked, and in which order.
+
+import Foundation
+internal import LMDB
+
+extension Store {
+    static func openStore(_ path: String, _ schema: Schema?, _ options: Options) throws -> Store {
+        if let quota = options.quota { try Quota.check(quota, most: Quota.largest(ofMap: 1 << 40)) }
+        let isNew = try checkDirectory(path, mayCreate: schema != nil && !options.isReadOnly)
+        // Before anything is made: a schema that cannot be leaves no empty store behind.
+        if isNew, let problem = schema?.problems().first { throw StoreError.schema(problem) }
+        if isNew, mkdir(path, 0o755) != 0, errno != EEXIST {
+            throw LMDBError(code: errno, operation: "open", path: path)
+        }
+        let lock = try StoreLock(directory: path)
+        let environment = try Environment.open(at: path, options: environmentOptions(options, isNew: isNew))
+        // Two threads that open the same store get the same one.
+        return try environment.opening {
+            if let open = OpenStores.store(of: environment) {
+                if let schema, !options.isReadOnly { try open.adopt(schema) }
+                return open
+            }
+            if try isNew || environment.tableNames().isEmpty {
+                guard schema != nil, !options.isReadOnly else { throw StoreError.noSuchStore(path: path) }
+                try create(environment, options)
+            }
+            let state = try load(environment)
+            try checkMap(environment, state)
+            let store = Store(path: path, environment: environment, state: state, lock: lock)
+            if let schema, !options.isReadOnly { try store.adopt(schema) }
+            OpenStores.add(store)
+            return store
+        }
+    }
+
+    private static func environmentOptions(_ options: Options, isNew: Bool) -> Environment.Options {
+        // How large the map of an existing store must be, its quota says, which stands inside: see `checkMap`.
+        let needed = isNew ? options.quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap : 16 << 20
+        return Environment.Options(
+            durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew, minimumMapSize: needed,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem)
+    }
+
+    /// A process that is granted less address space than the quota could write less than the others.
+    private static func checkMap(_ environment: Environment, _ state: StoreState) throws {
+        guard !environment.options.isReadOnly else { return }
+        let quota = try environment.read { try $0.raw.quota(state.meta) }
+        let needed = quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap
+        let granted = try environment.information().mapSize
+        guard granted >= needed else {
+            throw StoreError.addressSpace(path: environment.path, needed: needed, granted: granted)
+        }
+    }
+
+    /// Whether a store has to be made there.
+    private static func checkDirectory(_ path: String, mayCreate: Bool) throws(StoreError) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw .lmdb(LMDBError(.permission, operation: "open", code: errno, path: path)) }
+            guard mayCreate else { throw .noSuchStore(path: path) }
+            return true
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw .notAStore(path: path, detail: "it is a file, and a store is a directory")
+        }
+        if access(path + "/data.mdb", F_OK) == 0 { return false }
+        let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        guard content.isEmpty || Set(content).isSubset(of: ["store.lock", "turn.lock", "lock.mdb"]) else {
+            throw .notAStore(path: path, detail: "the directory holds other files and no data.mdb; name a new directory")
+        }
+        guard mayCreate else { throw .noSuchStore(path: path) }
+        return true
+    }
+
+    private static func create(_ environment: Environment, _ options: Options) throws {
+        try environment.writeOpeningTables { transaction in
+            let meta = try transaction.table(TableName.meta)
+            for name in TableName.all { _ = try transaction.table(name) }
+            // Another process may have been first.
+            guard try transaction.raw.get(meta, key: MetaKey.format) == nil else { return }
+            try transaction.raw.put(meta, key: MetaKey.format, text: String(format))
+            try transaction.raw.put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
+            try transaction.raw.put(meta, key: MetaKey.generation, number: 1)
+            try transaction.raw.put(meta, key: MetaKey.sequence, number: 0)
+            if let quota = options.quota { try transaction.raw.put(meta, key: MetaKey.quota, number: UInt64(quota)) }
+            try transaction.raw.put(meta, key: MetaKey.catalog, text: try encode(Catalog()))
+        }
+    }
+
+    /// Reads the catalog and opens every table that it names.
+    static func load(_ environment: Environment) throws -> StoreState {
+        let path = environment.path
+        let fixedTables = try environment.existingTables(TableName.all)
+        let fixed = Dictionary(
+            uniqueKeysWithValues: zip(TableName.all, fixedTables).compactMap { name, table in table.map { table in (name, table) } })
+        guard let meta = fixed[TableName.meta] else {
+            throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
+        }
+        let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
+            guard let text = try transaction.raw.get(meta, key: MetaKey.format),
+                let found = Int(String(decoding: text, as: UTF8.self))
+            else { throw StoreError.notAStore(path: path, detail: "it is an LMDB file without a format version of Tarn") }
+            guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
+            return (try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation))
+        }
+        let indexes = catalog.entities.flatMap { $0.fields.compactMap(\.index) }
+        let names = catalog.entities.map { TableName.records($0.id) } + indexes.map { TableName.index($0) }
+        let tables = try environment.existingTables(names)
+        var records: [UInt16: Table] = [:], indexTables: [UInt32: Table] = [:]
+        for (entity, table) in zip(catalog.entities, tables) { records[entity.id] = table }
+        for (index, table) in zip(indexes, tables.dropFirst(catalog.entities.count)) { indexTables[index] = table }
+        return try StoreState(
+            catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables)
+    }
+
+    private static func readCatalog(_ raw: RawTransaction, _ meta: Table, _ path: String) throws -> Catalog {
+        guard let bytes = try raw.get(meta, key: MetaKey.catalog) else {
+            throw StoreError.damagedCatalog(path: path, detail: "it is missing")
+        }
+        do {
+            return try JSONDecoder().decode(Catalog.self, from: Data(bytes))
+        } catch {
+            throw StoreError.damagedCatalog(path: path, detail: "it is not the JSON that is expected")
+        }
+    }
+
+    private static func encode(_ catalog: Catalog) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(catalog), as: UTF8.self)
+    }
+
+    static func apply(_ schema: Schema, to state: StoreState, _ environment: Environment) throws -> StoreState {
+        do throws(SchemaError) {
+            guard try state.catalog.applying(schema).catalog != state.catalog else { return state }
+        } catch {
+            throw StoreError.schema(error)
+        }
+        try environment.writeOpeningTables { transaction in
+            let raw = transaction.raw
+            let quota = try raw.quota(state.meta)
+            try transaction.limitFile(to: quota, reserve: Quota.reserve(of: quota))
+            try raw.willAdd()
+            // Another process may have changed the catalog since.
+            let current = try readCatalog(raw, state.meta, environment.path)
+            let change: Catalog.Change
+            do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreError.schema(error) }
+            guard change.catalog != current else { return }
+            for entity in change.catalog.entities {
+                let records = try transaction.table(TableName.records(entity.id))
+                for field in entity.fields where change.newIndexes.contains(where: { $0 == (entity.id, field.id) }) {
+                    guard let index = field.index else { continue }
+                    try IndexBuild.run(raw, entity: entity, field: field, from: records, to: try transaction.table(TableName.index(index)))
+                }
+            }
+            try raw.put(state.meta, key: MetaKey.catalog, text: try encode(change.catalog))
+            let generation = try raw.number(state.meta, key: MetaKey.generation)
+            try raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
+        }
+        return try load(environment)
+    }
+}

@@ -1,0 +1,64 @@
+// `store.lock`: says that the store is open, and to which namespace of process ids its users belong.
+
+import Foundation
+
+/// Held shared by every open store, exclusively by who needs the store to itself.
+///
+/// liblmdb recognises the readers of its table by process id. Two containers with their own namespaces have processes of the
+/// same id: one would free the other's slot, and pages that are still being read would be written over. So the first to open
+/// the store records its namespace here, and one of another namespace is refused as long as anyone has it open.
+final class StoreLock: Sendable {
+    /// -1 where the file cannot be written: on a medium that nobody can write to, nobody needs the lock.
+    private let descriptor: Int32
+
+    /// How long an opening waits for another that is just recording its namespace.
+    private static let patience = Duration.seconds(1)
+
+    /// - Parameter namespace: what the calling process is in; nil if the system does not say.
+    /// - Throws: `.storeInUse` if another process has the store to itself, `.pidNamespaceConflict`.
+    init(directory: String, namespace: UInt64? = StoreLock.processNamespace) throws(StoreError) {
+        let descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        // Closed by `deinit`, also after an error below: everything is initialised from here on.
+        self.descriptor = descriptor
+        guard descriptor >= 0 else { return }
+        let end = ContinuousClock.now + StoreLock.patience
+        while true {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+                // Alone: whatever is recorded is of processes that have gone.
+                record(namespace)
+                // The change to a shared lock is not atomic (flock(2)): another opening may come in between.
+                if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
+            } else if flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
+                guard let recorded = recorded(), let namespace, recorded != namespace else { return }
+                throw .pidNamespaceConflict(path: directory)
+            }
+            guard ContinuousClock.now < end else { throw .storeInUse(path: directory) }
+            usleep(2000)
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// The namespace of process ids that this process is in (pid_namespaces(7)): the inode of its link in /proc.
+    static var processNamespace: UInt64? {
+        var status = stat()
+        guard stat("/proc/self/ns/pid", &status) == 0 else { return nil }
+        return UInt64(status.st_ino)
+    }
+
+    private func record(_ namespace: UInt64?) {
+        let text = Array("pid namespace \(namespace.map(String.init) ?? "unknown")\n".utf8)
+        ftruncate(descriptor, 0)
+        _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    /// Nil for a record that is missing or says nothing.
+    private func recorded() -> UInt64? {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else { return nil }
+        return String(decoding: buffer.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0) }
+    }
+}

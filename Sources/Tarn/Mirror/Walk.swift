@@ -191,7 +191,7 @@ struct Walk {
     ) async throws {
         // The importer belongs to this walk, which does nothing else until the write has returned.
         nonisolated(unsafe) let importer = importer
-        let imported = try await mirror.store.write { writer in
+        let imported = try await mirror.store.write(alone: true) { writer in
             let report = isImported ? try importer.commit(into: &writer) : ImportReport()
             try writer.putResponse(entry)
             try writer.setCheckpoint(name, checkpoint)

@@ -12,8 +12,11 @@ extension Store {
         if isNew, mkdir(path, 0o755) != 0, errno != EEXIST {
             throw LMDBError(code: errno, operation: "open", path: path)
         }
-        let lock = try StoreLock(directory: path)
+        // Where no store has been so far, nothing is left behind if the data file turns out to be something else.
+        let isKnown = isNew || access(path + "/store.lock", F_OK) == 0
+        let early = isKnown ? try StoreLock(directory: path) : nil
         let environment = try Environment.open(at: path, options: environmentOptions(options, isNew: isNew))
+        let lock = try early ?? StoreLock(directory: path)
         // Two threads that open the same store get the same one.
         return try environment.opening {
             if let open = OpenStores.store(of: environment) {

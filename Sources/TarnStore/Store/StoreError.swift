@@ -29,6 +29,12 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownField(entity: String, name: String, known: [String])
     /// A key does not have the form of the entity's.
     case wrongKey(entity: String, expected: String, found: String)
+    /// A value is not of the type that the catalog, or the reader, gives the field.
+    case wrongType(entity: String, field: String, expected: String, found: String)
+    /// A struct needs a field that the row does not have.
+    case missingValue(entity: String, key: String, field: String, isPartial: Bool)
+    /// A record was changed since it was read: it has another version than the one that was named. 0: it is not there.
+    case versionMismatch(entity: String, key: String, expected: UInt64, found: UInt64)
     /// Two different long keys have the same storage key; nothing was overwritten.
     case keyCollision(entity: String)
     /// A row cannot be read. It is not overwritten either.
@@ -62,6 +68,14 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             "\(entity) has no \(name); it has \(known.joined(separator: ", "))"
         case .wrongKey(let entity, let expected, let found):
             "a key of \(entity) is \(expected), not \(found)"
+        case .wrongType(let entity, let field, let expected, let found):
+            "\(entity).\(field) is \(expected), not \(found)"
+        case .missingValue(let entity, let key, let field, let isPartial):
+            "\(entity) \(key) has no \(field)\(isPartial ? ": it is known only in part" : ""); read it as an optional"
+        case .versionMismatch(let entity, let key, let expected, let found):
+            found == 0
+                ? "\(entity) \(key) is not there, and was to have version \(expected); read it again"
+                : "\(entity) \(key) has version \(found), not \(expected): it was changed in between; read it again"
         case .keyCollision(let entity):
             "two keys of \(entity) have the same digest; nothing was overwritten"
         case .damagedRow(let entity, let key):

@@ -62,6 +62,8 @@ package final class StoreState: Sendable {
     /// By id; ids are small, and every row that is written asks.
     private let records: [Table?]
     private let indexes: [Table?]
+    /// How structs are read and written at this generation.
+    let plans = RowPlans()
 
     init(
         catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table]

@@ -88,7 +88,7 @@ public struct StoreWriter: ~Copyable {
 
     /// Stores values of a record: those that are named are set, `null` clears, the others stay as they are.
     ///
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey`, `.keyCollision`, `.damagedRow`.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey`, `.wrongType`, `.keyCollision`, `.damagedRow`.
     public mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
@@ -105,6 +105,10 @@ public struct StoreWriter: ~Copyable {
         let isWide = builder.isWide
         builder.finish(into: &body)
         guard let view = RowBody(body.bytes, isWide: isWide) else { return }
+        for index in 0..<view.count {
+            guard let field = entity.field(id: view.id(at: index)), let value = view.value(at: index) else { continue }
+            try access.check(value, fits: field, of: entity)
+        }
         _ = try key.storageKey.withUnsafeBytes { try merge(entity, $0, view, isComplete: true) }
     }
 
@@ -204,7 +208,7 @@ public struct StoreWriter: ~Copyable {
 }
 
 extension Value {
-    fileprivate init(_ component: KeyComponent) {
+    init(_ component: KeyComponent) {
         self =
             switch component {
             case .int(let x): .int(x)

@@ -1,0 +1,76 @@
+// Which keys of an entity are meant: all, those with a prefix, those between two.
+
+/// A range of primary keys, in the order of the store: numbers by value, text by its UTF-8 bytes, UUIDs by their bytes, composite
+/// keys component by component.
+///
+/// A bound may have fewer components than the entity's keys: it then stands before all keys that begin with it, or, if it is
+/// included as the upper bound, behind them. Keys whose encoding is longer than 207 bytes stand in the order of their first 207
+/// bytes; which of them are in a range is still exact.
+///
+/// ```swift
+/// try r.forEach(Issue.self, in: .prefix(["acme", "anvil"])) { … }
+/// try r.forEach(Issue.self, in: KeyRange(100..<200), reversed: true) { … }
+/// ```
+public struct KeyRange: Sendable, Hashable {
+    enum Upper: Sendable, Hashable {
+        case none, excluded(RecordKey), included(RecordKey)
+    }
+
+    let lower: RecordKey?
+    let upper: Upper
+
+    private init(lower: RecordKey?, upper: Upper) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    public static let all = KeyRange(lower: nil, upper: .none)
+
+    /// The keys that begin with these components.
+    public static func prefix(_ components: RecordKey) -> KeyRange {
+        components.components.isEmpty ? all : KeyRange(lower: components, upper: .included(components))
+    }
+
+    public init(_ range: Range<RecordKey>) { self.init(lower: range.lowerBound, upper: .excluded(range.upperBound)) }
+    public init(_ range: ClosedRange<RecordKey>) { self.init(lower: range.lowerBound, upper: .included(range.upperBound)) }
+    public init(_ range: PartialRangeFrom<RecordKey>) { self.init(lower: range.lowerBound, upper: .none) }
+    public init(_ range: PartialRangeUpTo<RecordKey>) { self.init(lower: nil, upper: .excluded(range.upperBound)) }
+    public init(_ range: PartialRangeThrough<RecordKey>) { self.init(lower: nil, upper: .included(range.upperBound)) }
+}
+
+/// Numbers before UUIDs, text before numbers: the order of the store.
+extension KeyComponent: Comparable {
+    public static func < (a: KeyComponent, b: KeyComponent) -> Bool {
+        switch (a, b) {
+        case (.int(let x), .int(let y)): x < y
+        case (.string(let x), .string(let y)): x.utf8.lexicographicallyPrecedes(y.utf8)
+        case (.uuid(let x), .uuid(let y)):
+            withUnsafeBytes(of: x.uuid) { x in withUnsafeBytes(of: y.uuid) { y in x.lexicographicallyPrecedes(y) } }
+        default: a.rank < b.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .string: 0
+        case .int: 1
+        case .uuid: 2
+        }
+    }
+}
+
+extension RecordKey: Comparable {
+    public static func < (a: RecordKey, b: RecordKey) -> Bool { a.components.lexicographicallyPrecedes(b.components) }
+}
+
+extension KeyComponent: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    public init(integerLiteral value: Int64) { self = .int(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension RecordKey: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
+    public init(integerLiteral value: Int64) { self.init(value) }
+    public init(stringLiteral value: String) { self.init(value) }
+    /// A composite key: `["acme", "anvil", 17]`.
+    public init(arrayLiteral components: KeyComponent...) { self.init(components) }
+}

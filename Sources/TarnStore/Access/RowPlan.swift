@@ -1,0 +1,153 @@
+// What a struct's names mean at one generation of the catalog: resolved once, then only read.
+
+internal import LMDB
+import Synchronization
+
+/// A `StoredRecord` type met the catalog: its fields by their ids. Immutable, and alive as long as the state it was made for.
+@usableFromInline
+final class RowPlan: Sendable {
+    /// A field of the struct: its id, and its place in the directory of a row that has every field of the catalog.
+    @usableFromInline
+    struct Slot: Sendable {
+        @usableFromInline let id: UInt16
+        @usableFromInline let rank: UInt16
+    }
+
+    let entity: Catalog.Entity
+    let table: Table
+    /// The state owns the plan.
+    unowned(unsafe) let state: StoreState
+    /// By the raw value of the struct's fields; freed in `deinit` only.
+    nonisolated(unsafe) let slots: UnsafeMutableBufferPointer<Slot>
+    /// The same fields in ascending order of their ids: as they stand in a row.
+    let ascending: [Int]
+    let fields: [Catalog.Field]
+    /// Whether a record that the struct holds lacks nothing that the catalog requires.
+    let isComplete: Bool
+    let relationships: [RelationshipPlan]
+
+    /// A relationship of the entity, with what following it needs.
+    struct RelationshipPlan: Sendable {
+        let relationship: Catalog.Relationship
+        let destination: Catalog.Entity
+        /// The index through which a derived relationship is followed.
+        let index: UInt32?
+        let isPositioned: Bool
+    }
+
+    init<Record: StoredRecord>(_ type: Record.Type, _ state: StoreState) throws(StoreError) {
+        let entity = try state.entity(Record.entity)
+        var fields: [Catalog.Field] = []
+        for (position, field) in Record.Field.allCases.enumerated() {
+            precondition(field.rawValue == position, "the raw values of a RecordField are 0, 1, 2, … in the order of its cases")
+            guard let known = entity.field(field.name) else {
+                throw .unknownField(entity: entity.name, name: field.name, known: entity.fields.map(\.name))
+            }
+            fields.append(known)
+        }
+        if let type = Record.Key.attributeType, entity.keyTypes != [type] {
+            throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: "\(type)")
+        }
+        var relationships: [RelationshipPlan] = []
+        for relationship in state.catalog.relationships(of: entity) {
+            guard let destination = state.catalog.entity(id: relationship.destination),
+                let field = state.catalog.entity(id: relationship.owner)?.field(id: relationship.field),
+                case .reference(let reference) = field.kind
+            else { continue }
+            relationships.append(
+                RelationshipPlan(
+                    relationship: relationship, destination: destination,
+                    index: relationship.isStored ? nil : field.index,
+                    isPositioned: reference.inverseIsOrdered))
+        }
+        self.entity = entity
+        self.state = state
+        self.fields = fields
+        self.relationships = relationships
+        table = try state.records(of: entity.id)
+        ascending = fields.indices.sorted { fields[$0].id < fields[$1].id }
+        let named = Set(fields.map(\.id))
+        isComplete = entity.fields.allSatisfy { $0.isOptional || named.contains($0.id) }
+        let ranks = entity.fields.map(\.id)
+        slots = .allocate(capacity: fields.count)
+        _ = slots.initialize(
+            from: fields.map { Slot(id: $0.id, rank: UInt16(clamping: ranks.firstIndex(of: $0.id) ?? 0)) })
+    }
+
+    deinit { slots.deallocate() }
+
+    func relationship(_ name: String) throws(StoreError) -> RelationshipPlan {
+        for plan in relationships where plan.relationship.name == name { return plan }
+        throw .unknownField(entity: entity.name, name: name, known: relationships.map(\.relationship.name))
+    }
+}
+
+extension Catalog.Entity {
+    /// The types of the key's attributes.
+    var keyTypes: [AttributeType] {
+        key.map { id in
+            if case .attribute(let type)? = field(id: id)?.kind { return type }
+            return .string
+        }
+    }
+
+    /// For messages: `int`, or `[string, int]`.
+    var keyForm: String {
+        let types = keyTypes
+        return types.count == 1 ? "\(types[0])" : "[" + types.map(\.description).joined(separator: ", ") + "]"
+    }
+}
+
+/// The plans of one state. Finding one takes no lock; they are only added, and go with the state.
+final class RowPlans: Sendable {
+    fileprivate final class Node: Sendable {
+        let type: ObjectIdentifier
+        let plan: RowPlan
+        let next: Node?
+
+        init(_ type: ObjectIdentifier, _ plan: RowPlan, _ next: Node?) {
+            self.type = type
+            self.plan = plan
+            self.next = next
+        }
+    }
+
+    /// The newest node, retained: what `latest` points to is owned by `deinit`, which nobody else can be racing.
+    private let latest = Atomic<Unmanaged<Node>?>(nil)
+    private let additions = Mutex(())
+
+    deinit {
+        latest.load(ordering: .acquiring)?.release()
+    }
+
+    func find(_ type: ObjectIdentifier) -> Unmanaged<RowPlan>? {
+        var next = latest.load(ordering: .acquiring)
+        while let node = next {
+            if node._withUnsafeGuaranteedRef({ $0.type == type }) {
+                return node._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.plan) }
+            }
+            next = node._withUnsafeGuaranteedRef { $0.next.map(Unmanaged.passUnretained) }
+        }
+        return nil
+    }
+
+    /// The plan of the type, which another thread may have added in the meantime.
+    func add(_ type: ObjectIdentifier, _ plan: RowPlan) -> Unmanaged<RowPlan> {
+        additions.withLock { _ in
+            if let known = find(type) { return known }
+            let next = latest.load(ordering: .acquiring)?.takeRetainedValue()
+            latest.store(Unmanaged.passRetained(Node(type, plan, next)), ordering: .releasing)
+            return Unmanaged.passUnretained(plan)
+        }
+    }
+}
+
+extension StoreAccess {
+    /// The plan of a type at this state. It lives as long as the state.
+    ///
+    /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongKey` if the type does not fit the catalog.
+    func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> {
+        if let plan = state.plans.find(ObjectIdentifier(type)) { return plan }
+        return state.plans.add(ObjectIdentifier(type), try RowPlan(type, state))
+    }
+}

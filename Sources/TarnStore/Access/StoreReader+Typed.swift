@@ -1,0 +1,182 @@
+// Reading records as structs, or as rows that are lent.
+
+internal import LMDB
+
+extension StoreReader {
+    /// A record as a struct, or nil if it is not there.
+    ///
+    /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField` and `.wrongKey` if the type does not fit the catalog;
+    ///   `.missingValue`, `.wrongType` as ``Row/get(_:as:)``; `.damagedRow`, `.lmdb`.
+    @inlinable
+    public func get<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Record? {
+        guard let row = try row(type, key) else { return nil }
+        return try Record(row)
+    }
+
+    /// Records as structs, in the order of the keys; nil for each that is not there.
+    ///
+    /// - Throws: as ``get(_:_:)-(_,Record.Key)``.
+    public func get<Record: StoredRecord>(
+        _ type: Record.Type, _ keys: some Sequence<Record.Key>
+    ) throws(StoreError) -> [Record?] {
+        let plan = try access.plan(type), table = plan._withUnsafeGuaranteedRef { $0.table }
+        let raw = access.raw
+        let cursor = try translating { () throws(LMDBError) in try raw.cursor(table) }
+        defer { cursor.close() }
+        var records: [Record?] = []
+        for key in keys {
+            try access.checkForm(of: key, plan)
+            let lent = try key.withStorageKey { storageKey throws(StoreError) -> LentRow? in
+                let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
+                guard let entry else { return nil }
+                return try access.lend(entry.value, plan, sought: storageKey, key)
+            }
+            records.append(try lent.map { lent throws(StoreError) in try Record(Row(lent)) })
+        }
+        return records
+    }
+
+    /// A record's row, lent: nothing is copied. Nil if it is not there.
+    ///
+    /// - Throws: as ``get(_:_:)-(_,Record.Key)``, but for what concerns values.
+    @inlinable
+    @_lifetime(copy self)
+    public func row<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Row<Record>? {
+        let plan = try plan(type)
+        let lent = try key.withStorageKey { storageKey throws(StoreError) in try find(storageKey, plan, key) }
+        guard let lent else { return nil }
+        return _overrideLifetime(Row(lent), copying: self)
+    }
+
+    /// The row of every record of an entity, lent, in key order or against it.
+    ///
+    /// - Throws: what the closure throws; `StoreError` if the type or the range does not fit the catalog, or a row is damaged.
+    public func forEach<Record: StoredRecord>(
+        _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Void
+    ) throws {
+        try forEach(type, in: range, reversed: reversed) { row in
+            try body(row)
+            return true
+        }
+    }
+
+    /// The same, until the closure returns false.
+    public func forEach<Record: StoredRecord>(
+        _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Bool
+    ) throws {
+        let plan = try access.plan(type), (entity, table) = plan._withUnsafeGuaranteedRef { ($0.entity, $0.table) }
+        try access.scan(entity, table, in: range, reversed: reversed) { key, view in
+            guard let lent = LentRow(view, access.raw, plan) else {
+                throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
+            }
+            return try body(Row(lent))
+        }
+    }
+
+    /// Copies of the records of an entity, in key order or against it, at most `limit` of them.
+    ///
+    /// - Throws: `StoreError` as ``get(_:_:)-(_,Record.Key)``; `.wrongKey` if the range does not fit.
+    public func fetch<Record: StoredRecord>(
+        _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, limit: Int = .max
+    ) throws -> [Record] {
+        var records: [Record] = []
+        guard limit > 0 else { return records }
+        try forEach(type, in: range, reversed: reversed) { row in
+            records.append(try Record(row))
+            return records.count < limit
+        }
+        return records
+    }
+
+    /// The number of records of an entity. All of them are LMDB's own count; a range is walked over.
+    public func count<Record: StoredRecord>(_ type: Record.Type, in range: KeyRange = .all) throws -> Int {
+        let (entity, table) = try access.plan(type)._withUnsafeGuaranteedRef { ($0.entity, $0.table) }
+        return try access.count(entity, table, in: range)
+    }
+
+    /// The records that a relationship of a record leads to, lent, in its order. What is missing is passed over; see
+    /// ``forEachRelated(_:_:_:_:)`` for a way to see that too.
+    ///
+    /// - Parameter relationship: the name of the relationship, stored or derived, seen from the record.
+    /// - Throws: what the closure throws; `StoreError.unknownField` if there is no such relationship, `.wrongType` if it leads to
+    ///   another entity, otherwise as ``row(_:_:)``.
+    public func forEachRelated<Record: StoredRecord, Target: StoredRecord>(
+        _ type: Record.Type, _ key: Record.Key, _ relationship: String, to target: Target.Type,
+        _ body: (Row<Target>) throws -> Void
+    ) throws {
+        let plan = try access.plan(type), targets = try access.plan(target)
+        let (destination, table) = targets._withUnsafeGuaranteedRef { ($0.entity, $0.table) }
+        let followed = try plan._withUnsafeGuaranteedRef { plan throws(StoreError) in
+            let followed = try plan.relationship(relationship)
+            guard followed.destination.id == destination.id else {
+                throw StoreError.wrongType(
+                    entity: plan.entity.name, field: relationship, expected: destination.name,
+                    found: followed.destination.name)
+            }
+            return followed
+        }
+        try access.checkForm(of: key, plan)
+        func visit(_ storageKey: Bytes) throws -> Bool {
+            guard let bytes = try access.raw.get(table, storageKey) else { return true }
+            guard let view = RowView(bytes), let lent = LentRow(view, access.raw, targets) else {
+                throw StoreError.damagedRow(entity: destination.name, key: access.describe(storageKey))
+            }
+            try body(Row(lent))
+            return true
+        }
+        try key.withStorageKey { storageKey in
+            if let index = followed.index {
+                try access.referrers(of: storageKey, through: index, positioned: followed.isPositioned, visit)
+            } else {
+                try access.targets(of: storageKey, followed.relationship, visit)
+            }
+        }
+    }
+
+    // MARK: - What inlined code calls
+
+    @usableFromInline
+    func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> { try access.plan(type) }
+
+    @usableFromInline
+    func find<Key: StoredKey>(
+        _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, _ key: Key
+    ) throws(StoreError) -> LentRow? {
+        try access.checkForm(of: key, plan)
+        let table = plan._withUnsafeGuaranteedRef { $0.table }, raw = access.raw
+        let bytes = try translating { () throws(LMDBError) in try raw.get(table, storageKey) }
+        guard let bytes else { return nil }
+        return try access.lend(bytes, plan, sought: storageKey, key)
+    }
+}
+
+extension StoreAccess {
+    /// - Throws: `.wrongKey` if the key is not of the entity's form. The plan has settled it for types that have one form.
+    func checkForm<Key: StoredKey>(of key: Key, _ plan: Unmanaged<RowPlan>) throws(StoreError) {
+        guard Key.attributeType == nil else { return }
+        try checkForm(of: key.recordKey, plan._withUnsafeGuaranteedRef { $0.entity })
+    }
+
+    /// A row that was found under a storage key; nil if it is the row of another long key with the same digest.
+    ///
+    /// - Throws: `.damagedRow`.
+    func lend<Key: StoredKey>(
+        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, _ key: Key
+    ) throws(StoreError) -> LentRow? {
+        guard let view = RowView(bytes), let lent = LentRow(view, raw, plan) else {
+            throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
+        }
+        if StorageKey.isDigest(storageKey), lent.recordKey != key.recordKey { return nil }
+        return lent
+    }
+}
+
+/// Passes an error of LMDB on as one of the store.
+@inline(__always)
+func translating<Result>(_ body: () throws(LMDBError) -> Result) throws(StoreError) -> Result {
+    do throws(LMDBError) {
+        return try body()
+    } catch {
+        throw .lmdb(error)
+    }
+}

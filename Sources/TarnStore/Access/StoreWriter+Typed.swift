@@ -1,0 +1,110 @@
+// Writing records as structs, changing some of their fields, and writing only over what one has seen.
+
+internal import LMDB
+
+extension StoreWriter {
+    /// Stores a record: the fields of the struct are set, those that it does not have stay as they are.
+    ///
+    /// - Parameter version: if it is given, the record is stored only if it still has the version that was read
+    ///   (``Row/version``, `Record.version`); 0 says that it is not there yet.
+    /// - Throws: `StoreError`: `.versionMismatch`, `.wrongType` for a value that is not of the catalog's type, `.wrongKey`
+    ///   if the struct does not set the whole key, `.keyCollision`, `.damagedRow`; and if the type does not fit the
+    ///   catalog, `.unknownEntity`, `.unknownField`. Then nothing of the record is stored.
+    public mutating func put<Record: StoredRecord>(_ record: Record, ifVersion version: UInt64? = nil) throws {
+        var encoder = try RowEncoder<Record>(access)
+        record.encode(into: &encoder)
+        try encoder.finish(key: nil) { entity, key, body, isComplete in
+            try check(version, entity, key)
+            _ = try merge(entity, key, body, isComplete: isComplete)
+        }
+    }
+
+    /// Sets some fields of a record that is there; the others stay as they are.
+    ///
+    /// ```swift
+    /// try writer.patch(Issue.self, 17) { issue in
+    ///     issue.set(.state, State.closed)
+    ///     issue.clear(.milestone)
+    /// }
+    /// ```
+    ///
+    /// - Parameter version: if it is given, the record is changed only if it still has the version that was read.
+    /// - Returns: whether the record is there. If it is not, nothing is written.
+    /// - Throws: as ``put(_:ifVersion:)``; `StoreError.wrongKey` also if an attribute of the key would change.
+    @discardableResult
+    public mutating func patch<Record: StoredRecord>(
+        _ type: Record.Type, _ key: Record.Key, ifVersion version: UInt64? = nil,
+        _ change: (inout RowEncoder<Record>) throws -> Void
+    ) throws -> Bool {
+        var encoder = try RowEncoder<Record>(access)
+        try change(&encoder)
+        let key = key.recordKey
+        try access.checkForm(of: key, access.state.entity(Record.entity))
+        return try encoder.finish(key: key) { entity, storageKey, body, _ in
+            try check(version, entity, storageKey)
+            guard try access.row(entity, storageKey) != nil else { return false }
+            _ = try merge(entity, storageKey, body, isComplete: false)
+            return true
+        }
+    }
+
+    /// Deletes a record as ``delete(_:_:)-(String,_)`` does.
+    ///
+    /// - Parameter version: if it is given, the record is deleted only if it still has the version that was read.
+    /// - Returns: whether it was there.
+    /// - Throws: `StoreError.versionMismatch`, `.unknownEntity`, `.wrongKey`, `.damagedRow`.
+    @discardableResult
+    public mutating func delete<Record: StoredRecord>(
+        _ type: Record.Type, _ key: Record.Key, ifVersion version: UInt64? = nil
+    ) throws -> Bool {
+        try delete(Record.entity, key.recordKey, ifVersion: version)
+    }
+
+    /// Stores values of a record as ``put(_:_:_:)``, but only if it still has the version that was read; 0 says that it is
+    /// not there yet.
+    ///
+    /// - Throws: `StoreError.versionMismatch`, and as ``put(_:_:_:)``.
+    public mutating func put(
+        _ entity: String, _ key: RecordKey, _ values: [Record.Field], ifVersion version: UInt64?
+    ) throws {
+        try check(version, entity, key)
+        try put(entity, key, values)
+    }
+
+    /// Deletes a record, but only if it still has the version that was read.
+    ///
+    /// - Returns: whether it was there.
+    /// - Throws: `StoreError.versionMismatch`, and as ``delete(_:_:)-(String,_)``.
+    @discardableResult
+    public mutating func delete(_ entity: String, _ key: RecordKey, ifVersion version: UInt64?) throws -> Bool {
+        try check(version, entity, key)
+        return try delete(entity, key)
+    }
+
+    /// The store as this transaction has left it so far, lent until the next change.
+    ///
+    /// - Throws: `StoreError` if what was collected for the indexes cannot be written.
+    @_lifetime(&self)
+    public mutating func reader() throws -> StoreReader {
+        // Relationships and counts are read from the indexes.
+        try applyIndexChanges()
+        let access = access, state = access.state
+        return _overrideLifetime(StoreReader(access, owner: state), mutating: &self)
+    }
+
+    private func check(_ expected: UInt64?, _ entity: String, _ key: RecordKey) throws {
+        guard expected != nil else { return }
+        let entity = try access.state.entity(entity)
+        try access.checkForm(of: key, entity)
+        try key.withStorageKey { try check(expected, entity, $0) }
+    }
+
+    private func check(_ expected: UInt64?, _ entity: Catalog.Entity, _ key: Bytes) throws {
+        guard let expected else { return }
+        let found = try access.row(entity, key)?.version ?? 0
+        guard found == expected else {
+            throw StoreError.versionMismatch(
+                entity: entity.name, key: access.describe(key), expected: expected, found: found)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// Primary keys as a program's own values, and typed references to records.
+
+public import Foundation
+
+/// A value that is a primary key.
+///
+/// Types of a program's own can be keys: the two requirements without a default are enough.
+public protocol StoredKey: Hashable, Sendable {
+    /// Nil if a key has another form.
+    init?(_ key: RecordKey)
+
+    var recordKey: RecordKey { get }
+
+    /// The attribute type that a key of one component must have in the catalog; nil (the default) if only each single key
+    /// can tell.
+    static var attributeType: AttributeType? { get }
+
+    /// Decodes the bytes that a record is stored under. Nil if they are of another form, or the digest of a longer key.
+    init?(encodedKey: UnsafeRawBufferPointer)
+
+    /// Lends the bytes that the record is stored under.
+    func withStorageKey<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result
+}
+
+extension StoredKey {
+    public static var attributeType: AttributeType? { nil }
+
+    public init?(encodedKey: UnsafeRawBufferPointer) {
+        guard let key = RecordKey(storageKey: encodedKey) else { return nil }
+        self.init(key)
+    }
+
+    public func withStorageKey<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var writer = ByteWriter(capacity: 256)
+        recordKey.appendStorageKey(to: &writer)
+        return try body(writer.bytes)
+    }
+}
+
+extension RecordKey: StoredKey {
+    public init?(_ key: RecordKey) { self = key }
+
+    public var recordKey: RecordKey { self }
+
+    public init?(encodedKey: UnsafeRawBufferPointer) { self.init(storageKey: encodedKey) }
+
+    func appendStorageKey(to writer: inout ByteWriter) {
+        let start = writer.count
+        for component in components { writer.appendTuple(component) }
+        writer.finishStorageKey(from: start)
+    }
+}
+
+extension Int64: StoredKey {
+    public init?(_ key: RecordKey) {
+        guard key.components.count == 1, case .int(let value)? = key.components.first else { return nil }
+        self = value
+    }
+
+    public var recordKey: RecordKey { RecordKey(self) }
+
+    public static var attributeType: AttributeType? { .int }
+
+    /// The tuple layer's integer: the number of bytes stands in the type code, negatives are one's complement.
+    public init?(encodedKey: UnsafeRawBufferPointer) {
+        guard let code = encodedKey.first, (0x0C...0x1C).contains(code) else { return nil }
+        let size = abs(Int(code) - Int(TupleCode.zero))
+        guard encodedKey.count == size + 1 else { return nil }
+        let isNegative = code < TupleCode.zero
+        var magnitude: UInt64 = 0
+        for offset in 1..<size + 1 { magnitude = magnitude << 8 | UInt64(isNegative ? ~encodedKey[offset] : encodedKey[offset]) }
+        guard magnitude <= UInt64(Int64.max) + (isNegative ? 1 : 0) else { return nil }
+        self = isNegative ? Int64(truncatingIfNeeded: ~magnitude &+ 1) : Int64(magnitude)
+    }
+
+    @inlinable
+    public func withStorageKey<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // The most frequent key: written without a buffer of its own.
+        let size = (64 - magnitude.leadingZeroBitCount + 7) / 8
+        let digits = (self < 0 ? ~magnitude : magnitude) << UInt64(64 - size * 8)
+        var bytes: (UInt64, UInt64) = (0, 0)
+        return try withUnsafeMutableBytes(of: &bytes) { bytes throws(Failure) in
+            bytes[0] = self < 0 ? 0x14 - UInt8(size) : 0x14 + UInt8(size)
+            bytes.storeBytes(of: digits.bigEndian, toByteOffset: 1, as: UInt64.self)
+            return try body(UnsafeRawBufferPointer(rebasing: bytes[0..<size + 1]))
+        }
+    }
+}
+
+extension String: StoredKey {
+    public init?(_ key: RecordKey) {
+        guard key.components.count == 1, case .string(let value)? = key.components.first else { return nil }
+        self = value
+    }
+
+    public var recordKey: RecordKey { RecordKey(self) }
+
+    public static var attributeType: AttributeType? { .string }
+}
+
+extension UUID: StoredKey {
+    public init?(_ key: RecordKey) {
+        guard key.components.count == 1, case .uuid(let value)? = key.components.first else { return nil }
+        self = value
+    }
+
+    public var recordKey: RecordKey { RecordKey(self) }
+
+    public static var attributeType: AttributeType? { .uuid }
+}
+
+/// A to-one relationship as a field: the key of a record of another entity, whether that is in the store or not.
+public struct Reference<Target: StoredRecord>: Sendable, Hashable {
+    public var key: Target.Key
+
+    public init(_ key: Target.Key) { self.key = key }
+}
+
+/// A to-many relationship as a field: the keys in its order.
+public struct References<Target: StoredRecord>: Sendable, Hashable {
+    public var keys: [Target.Key]
+
+    public init(_ keys: [Target.Key]) { self.keys = keys }
+}

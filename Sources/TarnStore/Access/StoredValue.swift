@@ -1,0 +1,234 @@
+// Which types of a program are values of fields, and how they are read from a value's bytes.
+
+public import Foundation
+
+/// A value that can be read from a row and written into one.
+///
+/// The library's own: `Bool`, `Int`, `Int64`, `UInt64`, `Double`, `ExactDecimal`, `String` (also for URLs, JSON and
+/// enumerations), `Timestamp`, `UUID`, `Data`, optionals and arrays of them, and ``Reference`` and ``References``. An enumeration of
+/// strings becomes one by saying so: `enum State: String, StoredValue { case open, closed }`.
+public protocol StoredValue {
+    /// Nil if the value is of another type. A null is one unless `Self` is optional.
+    init?(_ value: LentValue)
+
+    /// What a field is that the row does not have; nil (the default) if there has to be one.
+    static var ifAbsent: Self? { get }
+
+    func encode(into value: inout ValueEncoder)
+}
+
+extension StoredValue {
+    @inlinable public static var ifAbsent: Self? { nil }
+}
+
+/// A value where it stands in a row. It cannot outlive the row.
+public struct LentValue: ~Escapable {
+    let encoded: EncodedValue
+    let context: LentContext
+
+    @_lifetime(immortal)
+    @usableFromInline
+    init(_ bytes: UnsafeRawBufferPointer, _ context: LentContext) {
+        encoded = EncodedValue(bytes)
+        self.context = context
+    }
+
+    public var isNull: Bool { encoded.isNull }
+}
+
+extension Optional: StoredValue where Wrapped: StoredValue {
+    @inlinable
+    public init?(_ value: LentValue) {
+        if value.isNull {
+            self = nil
+            return
+        }
+        guard let wrapped = Wrapped(value) else { return nil }
+        self = .some(wrapped)
+    }
+
+    @inlinable public static var ifAbsent: Wrapped?? { .some(nil) }
+
+    public func encode(into value: inout ValueEncoder) {
+        if let self { self.encode(into: &value) } else { value.null() }
+    }
+}
+
+extension StoredValue where Self: RawRepresentable, RawValue: StoredValue {
+    @inlinable
+    public init?(_ value: LentValue) {
+        guard let raw = RawValue(value) else { return nil }
+        self.init(rawValue: raw)
+    }
+
+    public func encode(into value: inout ValueEncoder) { rawValue.encode(into: &value) }
+}
+
+extension Bool: StoredValue {
+    public init?(_ value: LentValue) {
+        switch value.encoded.tag {
+        case ValueTag.true: self = true
+        case ValueTag.false: self = false
+        default: return nil
+        }
+    }
+
+    public func encode(into value: inout ValueEncoder) { value.writer.appendValue(self) }
+}
+
+extension Int64: StoredValue {
+    public init?(_ value: LentValue) {
+        guard let int = value.encoded.int else { return nil }
+        self = int
+    }
+
+    public func encode(into value: inout ValueEncoder) { value.writer.appendValue(self) }
+}
+
+extension Int: StoredValue {
+    public init?(_ value: LentValue) {
+        guard let int = value.encoded.int else { return nil }
+        self.init(exactly: int)
+    }
+
+    public func encode(into value: inout ValueEncoder) { value.writer.appendValue(Int64(self)) }
+}
+
+extension UInt64: StoredValue {
+    public init?(_ value: LentValue) {
+        if value.encoded.tag == ValueTag.uint, let bits = value.encoded.eightBytes {
+            self = bits
+        } else if let int = value.encoded.int {
+            self.init(exactly: int)
+        } else {
+            return nil
+        }
+    }
+
+    public func encode(into value: inout ValueEncoder) { value.writer.appendValue(self) }
+}
+
+extension Double: StoredValue {
+    public init?(_ value: LentValue) {
+        guard value.encoded.tag == ValueTag.double, let bits = value.encoded.eightBytes else { return nil }
+        self.init(bitPattern: bits)
+    }
+
+    public func encode(into value: inout ValueEncoder) { value.writer.appendValue(self) }
+}
+
+extension ExactDecimal: StoredValue {
+    public init?(_ value: LentValue) {
+        guard value.encoded.tag == ValueTag.decimal else { return nil }
+        self.init(ascii: value.encoded.payload)
+    }
+
+    public func encode(into value: inout ValueEncoder) { value.writer.appendValue(self) }
+}
+
+extension Timestamp: StoredValue {
+    public init?(_ value: LentValue) {
+        guard value.encoded.tag == ValueTag.date, let bits = value.encoded.eightBytes else { return nil }
+        self.init(microseconds: Int64(bitPattern: bits))
+    }
+
+    public func encode(into value: inout ValueEncoder) { value.writer.appendValue(self) }
+}
+
+extension UUID: StoredValue {
+    public init?(_ value: LentValue) {
+        guard value.encoded.tag == ValueTag.uuid, value.encoded.bytes.count == 17 else { return nil }
+        self.init(uuid: value.encoded.payload.loadUnaligned(as: uuid_t.self))
+    }
+
+    public func encode(into value: inout ValueEncoder) {
+        withUnsafeBytes(of: uuid) { value.writer.appendValue(tag: ValueTag.uuid, $0) }
+    }
+}
+
+extension String: StoredValue {
+    public init?(_ value: LentValue) {
+        guard value.encoded.isText else { return nil }
+        self.init(decoding: value.encoded.payload, as: UTF8.self)
+    }
+
+    /// As the field's type says: text, a URL, or JSON, which is not checked.
+    public func encode(into value: inout ValueEncoder) {
+        var text = self
+        let tag = value.textTag
+        text.withUTF8 { value.writer.appendValue(tag: tag, Bytes($0)) }
+    }
+}
+
+extension Data: StoredValue {
+    public init?(_ value: LentValue) {
+        guard value.encoded.tag == ValueTag.bytes else { return nil }
+        self.init(value.encoded.payload)
+    }
+
+    public func encode(into value: inout ValueEncoder) {
+        withUnsafeBytes { value.writer.appendValue(tag: ValueTag.bytes, $0) }
+    }
+}
+
+extension Array: StoredValue where Element: StoredValue {
+    public init?(_ value: LentValue) {
+        var elements: [Element] = [], isSound = true
+        let isComplete = value.encoded.forEachElement { element in
+            guard isSound else { return }
+            guard let element = Element(LentValue(element.bytes, value.context)) else {
+                isSound = false
+                return
+            }
+            elements.append(element)
+        }
+        guard isComplete, isSound else { return nil }
+        self = elements
+    }
+
+    public func encode(into value: inout ValueEncoder) {
+        value.writer.append(ValueTag.array)
+        for element in self {
+            let start = value.writer.count
+            value.writer.appendLittleEndian(UInt32(0))
+            element.encode(into: &value)
+            value.writer.store(UInt32(value.writer.count - start - 4), at: start)
+        }
+    }
+}
+
+extension Reference: StoredValue {
+    public init?(_ value: LentValue) {
+        guard let storageKey = value.encoded.reference, let key: Target.Key = value.context.key(storageKey, of: Target.entity) else { return nil }
+        self.init(key)
+    }
+
+    public func encode(into value: inout ValueEncoder) {
+        key.withStorageKey { value.writer.appendValue(tag: ValueTag.reference, $0) }
+    }
+}
+
+extension References: StoredValue {
+    public init?(_ value: LentValue) {
+        var keys: [Target.Key] = [], isSound = true
+        let isComplete = value.encoded.forEachReference { storageKey in
+            guard isSound else { return }
+            guard let key: Target.Key = value.context.key(storageKey, of: Target.entity) else {
+                isSound = false
+                return
+            }
+            keys.append(key)
+        }
+        guard isComplete, isSound else { return nil }
+        self.init(keys)
+    }
+
+    public func encode(into value: inout ValueEncoder) {
+        value.writer.append(ValueTag.references)
+        for key in keys { key.withStorageKey { value.writer.appendReferenceElement($0) } }
+    }
+}
+
+extension EncodedValue {
+    var isText: Bool { tag == ValueTag.string || tag == ValueTag.url || tag == ValueTag.json }
+}

@@ -1,0 +1,110 @@
+// Whether a value may stand in a field: the catalog's types are kept by every way of writing.
+
+extension StoreAccess {
+    /// - Throws: `StoreError.wrongType` if the catalog gives the field another type. A null fits every field.
+    func check(_ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity) throws(StoreError) {
+        let fits =
+            switch field.kind {
+            case .attribute(let type): value.fits(type)
+            case .reference(let reference): value.fits(reference, keys: catalog.entity(id: reference.destination)?.keyTypes ?? [])
+            }
+        guard !fits else { return }
+        throw .wrongType(
+            entity: entity.name, field: field.name, expected: expectation(field), found: value.typeName)
+    }
+
+    private func expectation(_ field: Catalog.Field) -> String {
+        switch field.kind {
+        case .attribute(.enumeration(let values)): return "one of " + values.joined(separator: ", ")
+        case .attribute(let type): return type.description
+        case .reference(let reference):
+            guard let destination = catalog.entity(id: reference.destination) else { return "a reference" }
+            return (reference.isToMany ? "keys of " : "a key of ") + "\(destination.name) (\(destination.keyForm))"
+        }
+    }
+}
+
+extension EncodedValue {
+    /// Whether the catalog's type allows the value.
+    func fits(_ type: AttributeType) -> Bool {
+        switch type {
+        case _ where isNull: true
+        case .bool: tag == ValueTag.true || tag == ValueTag.false
+        case .int: tag == ValueTag.int
+        // A value that fits a signed integer is stored as one.
+        case .uint: tag == ValueTag.uint || (int.map { $0 >= 0 } ?? false)
+        case .double: tag == ValueTag.double
+        case .decimal: tag == ValueTag.decimal
+        case .string: tag == ValueTag.string
+        case .bytes: tag == ValueTag.bytes
+        case .date: tag == ValueTag.date
+        case .uuid: tag == ValueTag.uuid
+        case .url: tag == ValueTag.url
+        case .json: tag == ValueTag.json
+        case .enumeration(let values):
+            tag == ValueTag.string
+                && values.contains { $0.utf8.count == payload.count && $0.utf8.elementsEqual(payload) }
+        case .array(let element): allElements { $0.fits(element) }
+        }
+    }
+
+    private func allElements(_ isSound: (EncodedValue) -> Bool) -> Bool {
+        var fits = true
+        let isComplete = forEachElement { fits = fits && isSound($0) }
+        return fits && isComplete
+    }
+
+    /// Whether the value is a reference, or references, to keys of these types.
+    func fits(_ reference: Catalog.Reference, keys types: [AttributeType]) -> Bool {
+        if isNull { return true }
+        guard reference.isToMany else { return self.reference?.isStorageKey(of: types) ?? false }
+        var fits = true
+        let isComplete = forEachReference { fits = fits && $0.isStorageKey(of: types) }
+        return fits && isComplete
+    }
+
+    /// For messages.
+    var typeName: String {
+        switch tag {
+        case ValueTag.null: "null"
+        case ValueTag.true, ValueTag.false: "bool"
+        case ValueTag.int, ValueTag.uint: int.map { "the number \($0)" } ?? "a large number"
+        case ValueTag.double: "double"
+        case ValueTag.decimal: "decimal"
+        case ValueTag.string: payload.count <= 40 ? "\"\(String(decoding: payload, as: UTF8.self))\"" : "a long text"
+        case ValueTag.bytes: "bytes"
+        case ValueTag.date: "date"
+        case ValueTag.uuid: "uuid"
+        case ValueTag.url: "url"
+        case ValueTag.json: "json"
+        case ValueTag.array: "a list"
+        case ValueTag.reference, ValueTag.positionedReference:
+            "a reference to " + (reference.flatMap { RecordKey(storageKey: $0) }?.description ?? "a long key")
+        case ValueTag.references: "a list of references"
+        default: "something unknown"
+        }
+    }
+}
+
+extension Bytes {
+    /// Whether these bytes can be the storage key of a record whose key has these types.
+    fileprivate func isStorageKey(of types: [AttributeType]) -> Bool {
+        // Of a digest only the components that end before the cut can be told.
+        let isDigest = StorageKey.isDigest(self)
+        var reader = TupleReader(isDigest ? slice(0..<StorageKey.longest) : self)
+        for type in types {
+            guard !reader.isAtEnd else { return isDigest }
+            let code = self[reader.offset]
+            let fits =
+                switch type {
+                case .int: (0x0C...0x1C).contains(code)
+                case .string: code == TupleCode.string
+                case .uuid: code == TupleCode.uuid
+                default: false
+                }
+            guard fits else { return false }
+            guard reader.skip() else { return isDigest }
+        }
+        return isDigest || reader.isAtEnd
+    }
+}

@@ -12,7 +12,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "Bench",
-            dependencies: [.product(name: "Tarn", package: "tarn"), .product(name: "GRDB", package: "GRDB.swift")])
+            dependencies: [
+                .product(name: "Tarn", package: "tarn"), .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ])
     ],
     swiftLanguageModes: [.v6]
 )

@@ -26,11 +26,23 @@ def import_rate(line):
 
 
 class Case:
-    """What a case is called, how it is read from what a contender prints, and how good the peer must at least be."""
+    """What a case is called, how it is read from what a contender prints, and how good the peer must at least be.
 
-    def __init__(self, name, unit, better, value, floor_arguments, least_peer_to_floor):
+    A program is what the contenders run; one run of it may give the figures of several cases. `value` may be None for a
+    contender that does not take part; `least_peer_to_floor` is None where nothing is asked of the peer.
+    """
+
+    def __init__(self, name, unit, better, value, floor_arguments, least_peer_to_floor, program=None):
         self.name, self.unit, self.better, self.value = name, unit, better, value
         self.floor_arguments, self.least_peer_to_floor = floor_arguments, least_peer_to_floor
+        self.program = program or name
+
+
+def read_case(name, unit, key, least_peer_to_floor=None, peer_key=None):
+    """A read case. With a `peer_key` the peer's figure is another one than Tarn's and the floor's."""
+    return Case(name, unit, "higher", lambda line: line.get(peer_key, line.get(key)),
+                lambda pages, store, pages_per_commit: ["import-read", pages, store, str(pages_per_commit)],
+                least_peer_to_floor, program="read")
 
 
 CASES = {case.name: case for case in [
@@ -38,6 +50,13 @@ CASES = {case.name: case for case in [
          lambda pages, store, pages_per_commit: ["import", pages, store, str(pages_per_commit)],
          # The reference measurement: 13 MB/s by the peer, 170 to 290 MB/s by the floor; the end that asks most of the peer.
          least_peer_to_floor=0.8 * 13 / 170),
+    read_case("read.field", "records/s", "field"),
+    # The reference measurement: 10,400 and 8,400 records by the peer, 1.0 to 1.3 and 1.0 to 1.2 million by the floor.
+    read_case("read.record", "records/s", "record", least_peer_to_floor=0.8 * 10_400 / 1_000_000),
+    read_case("read.record.by-hand", "records/s", "record", peer_key="record_by_hand"),
+    read_case("read.each", "records/s", "each", least_peer_to_floor=0.8 * 8_400 / 1_000_000),
+    read_case("read.each.by-hand", "records/s", "each", peer_key="each_by_hand"),
+    read_case("read.related", "records/s", "related"),
 ]}
 CONTENDERS = ["tarn", "floor", "peer"]
 
@@ -82,7 +101,7 @@ def workload(records):
 def contenders_of(case):
     """Who takes part: the floor always, and whoever the Bench executable knows for this case."""
     known = subprocess.run([BENCH, "--list"], check=True, capture_output=True, text=True).stdout.split("\n")
-    return [name for name in CONTENDERS if name == "floor" or f"{case.name} {name}" in known]
+    return [name for name in CONTENDERS if name == "floor" or f"{case.program} {name}" in known]
 
 
 def run_once(case, contender, pages, pages_per_commit):
@@ -93,13 +112,13 @@ def run_once(case, contender, pages, pages_per_commit):
     if contender == "floor":
         command = [FLOOR, *case.floor_arguments(pages, store, pages_per_commit)]
     else:
-        command = [BENCH, case.name, contender, "--pages", pages, "--store", store,
+        command = [BENCH, case.program, contender, "--pages", pages, "--store", store,
                    "--pages-per-commit", str(pages_per_commit)]
     # What the run before left to be written must not be paid for by this one.
     os.sync()
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        fail(f"{contender} in {case.name} failed with status {done.returncode}: {done.stderr.strip()}")
+        fail(f"{contender} in {case.program} failed with status {done.returncode}: {done.stderr.strip()}")
     line = json.loads(done.stdout.strip().split("\n")[-1])
     line.setdefault("store_bytes", sum(entry.stat().st_size for entry in os.scandir(store)))
     shutil.rmtree(stores)
@@ -108,6 +127,8 @@ def run_once(case, contender, pages, pages_per_commit):
 
 def check_work(contender, line, expected):
     """A figure counts only if everything is in the store afterwards."""
+    if "counts" not in line and "stored_records" not in line:
+        return
     if contender == "floor":
         records = sum(expected[name] for name in ("issues", "users", "labels", "milestones"))
         # Every issue has an author, every milestone a creator.
@@ -129,12 +150,16 @@ def measure(case, given, pages, expected):
             line = run_once(case, name, pages, given.pages_per_commit)
             check_work(name, line, expected)
             lines[name].append(line)
-            print(f"{case.name}, round {number + 1}: {name} {case.value(line):.1f} {case.unit}", file=sys.stderr)
+            print(f"{case.program}, round {number + 1}: {name}", file=sys.stderr)
+    checksums = {line["checksum"] for runs in lines.values() for line in runs if "checksum" in line}
+    if len(checksums) > 1:
+        fail(f"{case.program}: the contenders did not read the same records")
     return lines
 
 
 def result_of(case, lines, records):
-    medians = {name: statistics.median(map(case.value, lines[name])) if name in lines else None for name in CONTENDERS}
+    values = {name: [case.value(line) for line in lines.get(name, [])] for name in CONTENDERS}
+    medians = {name: statistics.median(runs) if runs and None not in runs else None for name, runs in values.items()}
 
     def tarn_against(other):
         if medians["tarn"] is None or medians[other] is None:
@@ -178,14 +203,19 @@ def print_table(results):
 def print_details(case, lines):
     """What is needed to judge a figure: how far the rounds were apart, the commits, the size of the store."""
     for name, runs in lines.items():
-        values = sorted(map(case.value, runs))
-        print(f"{case.name}: {name} {values[0]:.1f} to {values[-1]:.1f} {case.unit}, {runs[0]['commits']} commits, "
-              f"store {runs[0]['store_bytes'] / 1e6:.1f} MB for {runs[0]['megabytes']:.1f} MB of JSON")
+        values = [case.value(run) for run in runs]
+        if None in values:
+            continue
+        text = f"{case.name}: {name} {min(values):,.1f} to {max(values):,.1f} {case.unit}"
+        if "commits" in runs[0]:
+            text += (f", {runs[0]['commits']} commits, store {runs[0]['store_bytes'] / 1e6:.1f} MB "
+                     f"for {runs[0]['megabytes']:.1f} MB of JSON")
+        print(text)
 
 
 def peer_is_valid(case, result):
     """Prints whether the peer is good enough to compare with; a straw man proves nothing."""
-    if result["peer"] is None:
+    if result["peer"] is None or case.least_peer_to_floor is None:
         return True
     ratio = result["peer"] / result["floor"]
     if case.better != "higher":
@@ -206,7 +236,11 @@ def main():
     pages, expected = workload(given.records)
     # Load from elsewhere makes the figures worthless more often than anything else does.
     print(f"{os.cpu_count()} cores, load before the first round {os.getloadavg()[0]:.2f}", file=sys.stderr)
-    measured = {name: measure(CASES[name], given, pages, expected) for name in given.cases}
+    programs = {}
+    for name in given.cases:
+        if CASES[name].program not in programs:
+            programs[CASES[name].program] = measure(CASES[name], given, pages, expected)
+    measured = {name: programs[CASES[name].program] for name in given.cases}
     results = [result_of(CASES[name], lines, given.records) for name, lines in measured.items()]
     print_table(results)
     for name, lines in measured.items():

@@ -8,7 +8,8 @@ struct Contender: Sendable {
     let name: String
     /// The case, such as `import.cold`.
     let benchmark: String
-    let measure: @Sendable (Options) async throws -> Measurement
+    /// What it returns is printed as one line of JSON.
+    let measure: @Sendable (Options) async throws -> any Encodable
 
     static let all = TarnCases.contenders + PeerCases.contenders
 }

@@ -6,12 +6,13 @@ import Tarn
 /// Tarn itself, through its public interface.
 enum TarnCases {
     static let contenders: [Contender] = [
-        Contender(name: "tarn", benchmark: "import.cold", measure: importPages)
+        Contender(name: "tarn", benchmark: "import.cold", measure: importPages),
+        Contender(name: "tarn", benchmark: "read", measure: TarnReads.measure),
     ]
 
     /// What `Tarn.Mirror` does with the pages of a walk, without the network: every page drafted and its response's entry
     /// kept, and one commit for each group of pages.
-    private static func importPages(_ options: Options) throws -> Measurement {
+    static func importPages(_ options: Options) throws -> Measurement {
         let pages = try Pages(in: options.pages)
         // The form in which Tarn's transport hands over a body.
         let bodies = pages.bodies.map { [UInt8]($0) }

@@ -1,12 +1,21 @@
 // The cases in which GRDB takes part.
 
 import Foundation
+import GRDB
 
 /// GRDB 7.10 with Foundation's `JSONDecoder`: what a Swift program would use instead of Tarn.
 enum PeerCases {
     static let contenders: [Contender] = [
-        Contender(name: "peer", benchmark: "import.cold", measure: importPages)
+        Contender(name: "peer", benchmark: "import.cold", measure: importPages),
+        Contender(name: "peer", benchmark: "read", measure: PeerReads.measure),
     ]
+
+    /// The database after an import, open.
+    static func fill(_ options: Options) throws -> DatabasePool {
+        let pages = try Pages(in: options.pages), database = try PeerDatabase(in: options.store)
+        for group in pages.groups(of: options.pagesPerCommit) { try database.pool.write(PeerBatch(try IssueDocument.decode(group)).write) }
+        return database.pool
+    }
 
     private static func importPages(_ options: Options) throws -> Measurement {
         let pages = try Pages(in: options.pages)

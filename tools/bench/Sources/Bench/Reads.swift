@@ -1,0 +1,60 @@
+// What the read cases share: which records are read, how long, and what is reported.
+
+import Foundation
+
+/// What one run of the read cases measured and proved. Per second; nil for what a contender does not take part in.
+struct ReadMeasurement: Encodable {
+    /// One field of a random record, in one transaction.
+    var field: Double?
+    /// A random record as a struct of 23 fields, in one transaction.
+    var record: Double
+    /// The same with a transaction for each.
+    var each: Double
+    /// From random users to their issues, one field of each issue: issues.
+    var related: Double?
+    /// `record` and `each` as the quickest that can be written by hand with the peer.
+    var recordByHand: Double?
+    var eachByHand: Double?
+    /// What stands for all fields of all records, by which the contenders show that they read the same.
+    var checksum: Int64
+    var durability = "full"
+    var compression = "none"
+
+    private enum CodingKeys: String, CodingKey {
+        case field, record, each, related, checksum, durability, compression
+        case recordByHand = "record_by_hand"
+        case eachByHand = "each_by_hand"
+    }
+}
+
+/// A record that says how much text and which numbers were read, so that no field's reading can be left out.
+protocol Checked {
+    var checksum: Int64 { get }
+}
+
+enum Reads {
+    /// As many random picks as are ever read, made before the clock starts.
+    static func picks(_ keys: [Int64], seed: UInt64 = 1) -> [Int64] {
+        var state = seed
+        return (0..<(1 << 18)).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return keys[Int((state >> 33) % UInt64(keys.count))]
+        }
+    }
+
+    /// Runs the work over picks, again and again, for at least `seconds`; returns how many a second.
+    static func rate(_ picks: [Int64], seconds: Double = 1, _ work: (ArraySlice<Int64>) throws -> Void) rethrows -> Double {
+        // Once without the clock: caches are warm for everybody.
+        try work(picks.prefix(1000))
+        let clock = ContinuousClock(), start = clock.now
+        var done = 0
+        while true {
+            for first in stride(from: 0, to: picks.count, by: 4096) {
+                try work(picks[first..<first + 4096])
+                done += 4096
+                let elapsed = (clock.now - start) / .seconds(1)
+                if elapsed >= seconds { return Double(done) / elapsed }
+            }
+        }
+    }
+}

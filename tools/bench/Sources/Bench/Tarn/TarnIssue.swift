@@ -1,0 +1,120 @@
+// An issue as a struct of 23 fields: what the read cases decode from a row.
+
+import Tarn
+
+struct TarnUser: StoredRecord {
+    static let entity = "User"
+    typealias Key = Int64
+    enum Field: Int, RecordField { case id, login }
+
+    var id: Int64
+    var login: String
+
+    init(_ row: Row<TarnUser>) throws(StoreError) {
+        id = try row.get(.id)
+        login = try row.get(.login)
+    }
+
+    func encode(into row: inout RowEncoder<TarnUser>) {
+        row.set(.id, id)
+        row.set(.login, login)
+    }
+}
+
+struct TarnMilestone: StoredRecord {
+    static let entity = "Milestone"
+    typealias Key = Int64
+    enum Field: Int, RecordField { case id }
+
+    var id: Int64
+
+    init(_ row: Row<TarnMilestone>) throws(StoreError) { id = try row.get(.id) }
+
+    func encode(into row: inout RowEncoder<TarnMilestone>) { row.set(.id, id) }
+}
+
+/// The same values as the peer's `Issue` has.
+struct TarnIssue: StoredRecord {
+    static let entity = "Issue"
+    typealias Key = Int64
+    enum Field: Int, RecordField {
+        case id, nodeId, number, url, repositoryUrl, labelsUrl, commentsUrl, eventsUrl, htmlUrl, timelineUrl, title, body, state
+        case stateReason, locked, activeLockReason, comments, authorAssociation, createdAt, updatedAt, closedAt, user, milestone
+    }
+
+    var id: Int64
+    var nodeId: String
+    var number: Int64
+    var url: String
+    var repositoryUrl: String
+    var labelsUrl: String
+    var commentsUrl: String
+    var eventsUrl: String
+    var htmlUrl: String
+    var timelineUrl: String
+    var title: String
+    var body: String?
+    var state: String
+    var stateReason: String?
+    var locked: Bool
+    var activeLockReason: String?
+    var comments: Int64
+    var authorAssociation: String
+    var createdAt: Timestamp
+    var updatedAt: Timestamp
+    var closedAt: Timestamp?
+    var user: Reference<TarnUser>
+    var milestone: Reference<TarnMilestone>?
+
+    init(_ row: Row<TarnIssue>) throws(StoreError) {
+        id = try row.get(.id)
+        nodeId = try row.get(.nodeId)
+        number = try row.get(.number)
+        url = try row.get(.url)
+        repositoryUrl = try row.get(.repositoryUrl)
+        labelsUrl = try row.get(.labelsUrl)
+        commentsUrl = try row.get(.commentsUrl)
+        eventsUrl = try row.get(.eventsUrl)
+        htmlUrl = try row.get(.htmlUrl)
+        timelineUrl = try row.get(.timelineUrl)
+        title = try row.get(.title)
+        body = try row.get(.body)
+        state = try row.get(.state)
+        stateReason = try row.get(.stateReason)
+        locked = try row.get(.locked)
+        activeLockReason = try row.get(.activeLockReason)
+        comments = try row.get(.comments)
+        authorAssociation = try row.get(.authorAssociation)
+        createdAt = try row.get(.createdAt)
+        updatedAt = try row.get(.updatedAt)
+        closedAt = try row.get(.closedAt)
+        user = try row.get(.user)
+        milestone = try row.get(.milestone)
+    }
+
+    func encode(into row: inout RowEncoder<TarnIssue>) {
+        row.set(.id, id)
+        row.set(.nodeId, nodeId)
+        row.set(.number, number)
+        row.set(.url, url)
+        row.set(.repositoryUrl, repositoryUrl)
+        row.set(.labelsUrl, labelsUrl)
+        row.set(.commentsUrl, commentsUrl)
+        row.set(.eventsUrl, eventsUrl)
+        row.set(.htmlUrl, htmlUrl)
+        row.set(.timelineUrl, timelineUrl)
+        row.set(.title, title)
+        row.set(.body, body)
+        row.set(.state, state)
+        row.set(.stateReason, stateReason)
+        row.set(.locked, locked)
+        row.set(.activeLockReason, activeLockReason)
+        row.set(.comments, comments)
+        row.set(.authorAssociation, authorAssociation)
+        row.set(.createdAt, createdAt)
+        row.set(.updatedAt, updatedAt)
+        row.set(.closedAt, closedAt)
+        row.set(.user, user)
+        row.set(.milestone, milestone)
+    }
+}

@@ -65,6 +65,10 @@ final class TestStore {
         return keys
     }
 
+    func related(_ entity: String, _ key: Int64, _ relationship: String) throws -> [String] {
+        try related(entity, RecordKey(key), relationship)
+    }
+
     /// Every record of the store as one line: entity, key, whether it is partial, its fields.
     func lines() throws -> [String] {
         var lines: [String] = []

@@ -142,7 +142,7 @@ struct EscapeTests {
             """
             try s.write { w in
                 let reader = try w.reader()
-                try w.put("Ticket", 1, [])
+                try w.put("Ticket", [1], [])
                 print(try reader.count("Ticket"))
             }
             """,

@@ -49,17 +49,17 @@ struct TypedAccessTests {
     func structAndRecordAgree() throws {
         let ticket = fullTicket()
         try typed.put([ticket])
-        let record = try #require(try typed.store.read { reader in try reader.record("Ticket", -17) })
+        let record = try #require(try typed.store.read { reader in try reader.record("Ticket", [-17]) })
         #expect(record["title"] == .string(ticket.title))
         #expect(record["state"] == .string("closed"))
         #expect(record["homepage"] == .url("https://example.org/ü"))
         #expect(record["details"] == .json(#"{"a":[1,null]}"#))
-        #expect(record["author"] == .reference("ada"))
+        #expect(record["author"] == .reference(["ada"]))
         #expect(record["labels"] == .references(ticket.labels?.keys.map { RecordKey($0) } ?? []))
         #expect(record["scores"] == .array([.double(0.5), .double(-.infinity), .double(.greatestFiniteMagnitude)]))
         #expect(record["unnamed"] == nil)
         try typed.store.write { writer in
-            try writer.put("Ticket", 5, record.fields.filter { $0.name != "id" })
+            try writer.put("Ticket", [5], record.fields.filter { $0.name != "id" })
         }
         var copy = ticket
         copy.id = 5
@@ -94,7 +94,7 @@ struct TypedAccessTests {
     @Test("absent, null and value are three states")
     func threeStates() throws {
         try typed.store.write { writer in
-            try writer.put("Ticket", 1, [.init("title", .string("a")), .init("closedAt", .null)])
+            try writer.put("Ticket", [1], [.init("title", .string("a")), .init("closedAt", .null)])
         }
         try typed.store.read { reader in
             guard let row = try reader.row(Ticket.self, 1) else {
@@ -125,7 +125,7 @@ struct TypedAccessTests {
         // Every subset of the optional fields and the one that the struct does not name.
         let optional: [(String, Value)] = [
             ("closedAt", .date(Timestamp(microseconds: 7))), ("unnamed", .string("x")), ("scores", .array([.double(1)])),
-            ("homepage", .url("u")), ("details", .json("1")), ("author", .reference("ada")),
+            ("homepage", .url("u")), ("details", .json("1")), ("author", .reference(["ada"])),
         ]
         for subset in 0..<1 << optional.count {
             let chosen = optional.indices.filter { subset & 1 << $0 != 0 }.map { optional[$0] }
@@ -162,9 +162,9 @@ struct TypedAccessTests {
 
     @Test("a put keeps the fields that the struct does not name; the index of those stays")
     func putKeepsOtherFields() throws {
-        try typed.store.write { writer in try writer.put("Ticket", 1, [.init("unnamed", .string("kept"))]) }
+        try typed.store.write { writer in try writer.put("Ticket", [1], [.init("unnamed", .string("kept"))]) }
         try typed.put([Ticket(1, "a")])
-        #expect(try typed.store.read { reader in try reader.record("Ticket", 1)?["unnamed"] } == .string("kept"))
+        #expect(try typed.store.read { reader in try reader.record("Ticket", [1])?["unnamed"] } == .string("kept"))
     }
 
     @Test("a record stored through a struct that lacks required fields is partial until they come")
@@ -196,7 +196,7 @@ struct TypedAccessTests {
         try typed.put((0..<20).map { Ticket($0 * 2, "t\($0 * 2)") })
         let found = try typed.store.read { reader in try reader.get(Ticket.self, [38, 1, 0, 0, -5, 12]) }
         #expect(found.map { $0?.title } == ["t38", nil, "t0", "t0", nil, "t12"])
-        let records = try typed.store.read { reader in try reader.records("Ticket", [38, 1, 0]) }
+        let records = try typed.store.read { reader in try reader.records("Ticket", [[38], [1], [0]] as [RecordKey]) }
         #expect(records.map { $0?["title"] } == [.string("t38"), nil, .string("t0")])
     }
 
@@ -275,5 +275,38 @@ struct TypedAccessTests {
             }
         }
         #expect(other == .wrongType(entity: "Person", field: "tickets", expected: "Tag", found: "Ticket"))
+    }
+
+    @Test("no damage of a row makes reading it crash: it is a value or an error")
+    func damagedRows() throws {
+        try typed.put([fullTicket()])
+        let sound = try typed.store.write { writer in
+            let access = writer.access, table = try access.state.records(of: access.state.entity("Ticket").id)
+            return try Int64(-17).withStorageKey { Array(try #require(try access.raw.get(table, $0))) }
+        }
+        var damaged = (0..<sound.count).map { Array(sound.prefix($0)) }
+        for place in sound.indices {
+            for change in [1, 0x80, 0xFF] as [UInt8] {
+                var row = sound
+                row[place] ^= change
+                damaged.append(row)
+            }
+        }
+        var errors = 0, values = 0
+        try typed.store.write { writer in
+            let access = writer.access, table = try access.state.records(of: access.state.entity("Ticket").id)
+            for row in damaged {
+                try Int64(-17).withStorageKey { key in try row.withUnsafeBytes { try access.raw.put(table, key, $0) } }
+                let error = try TypedStore.error {
+                    let reader = try writer.reader()
+                    _ = try reader.get(Ticket.self, -17)
+                    for field in Ticket.Field.allCases { _ = try reader.row(Ticket.self, -17)?.text(field)?.count }
+                }
+                let other = try TypedStore.error { try writer.reader().forEach(Ticket.self) { row in _ = try row.key } }
+                if error == nil && other == nil { values += 1 } else { errors += 1 }
+            }
+        }
+        #expect(errors > sound.count)
+        #expect(errors + values == damaged.count)
     }
 }

@@ -9,7 +9,7 @@
 ///
 /// ```swift
 /// try r.forEach(Issue.self, in: .prefix(["acme", "anvil"])) { … }
-/// try r.forEach(Issue.self, in: KeyRange(100..<200), reversed: true) { … }
+/// try r.forEach(Issue.self, in: KeyRange([100]..<[200]), reversed: true) { … }
 /// ```
 public struct KeyRange: Sendable, Hashable {
     enum Upper: Sendable, Hashable {
@@ -68,9 +68,7 @@ extension KeyComponent: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral 
     public init(stringLiteral value: String) { self = .string(value) }
 }
 
-extension RecordKey: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-    public init(integerLiteral value: Int64) { self.init(value) }
-    public init(stringLiteral value: String) { self.init(value) }
-    /// A composite key: `["acme", "anvil", 17]`.
+extension RecordKey: ExpressibleByArrayLiteral {
+    /// `["acme", "anvil", 17]`, or `[17]`.
     public init(arrayLiteral components: KeyComponent...) { self.init(components) }
 }

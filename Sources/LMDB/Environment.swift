@@ -99,9 +99,7 @@ public final class Environment: Sendable {
 
     private static func create(path: String, options: Options) throws(LMDBError) -> Environment {
         let dataPath = path + "/data.mdb"
-        if !options.allowsNetworkFileSystem, case .network? = FileSystemKind(path: path) {
-            throw LMDBError(.networkFileSystem, operation: "open", path: path)
-        }
+        try options.check(FileSystemKind(path: path), path: path)
         if access(dataPath, F_OK) == 0 {
             try DataFile.check(path: dataPath)
         } else if options.creates && !options.isReadOnly {

@@ -48,3 +48,12 @@ public enum FileSystemKind: Sendable, Hashable {
         self.init(type: UInt32(truncatingIfNeeded: status.f_type))
     }
 }
+
+extension Environment.Options {
+    /// - Throws: `.networkFileSystem`, unless it is allowed.
+    func check(_ kind: FileSystemKind?, path: String) throws(LMDBError) {
+        if !allowsNetworkFileSystem, case .network? = kind {
+            throw LMDBError(.networkFileSystem, operation: "open", path: path)
+        }
+    }
+}

@@ -53,7 +53,9 @@ extension Store {
             try Quota.check(quota, most: Quota.largest(ofMap: map))
         }
         try write(alone: true) { writer in
-            try writer.access.raw.put(writer.access.state.meta, key: MetaKey.quota, number: UInt64(quota ?? 0))
+            let raw = writer.access.raw, meta = writer.access.state.meta
+            try raw.put(meta, key: MetaKey.quota, number: UInt64(quota ?? 0))
+            try raw.put(meta, key: MetaKey.quotaBase, number: UInt64(try raw.fileSize(meta)))
         }
     }
 
@@ -71,7 +73,21 @@ extension Store {
     }
 }
 
+extension WriteTransaction {
+    /// Bounds this transaction by the quota. Deletes have their reserve above the quota, or above the size that the file had
+    /// when a smaller quota was set.
+    mutating func limitFile(byQuotaIn meta: Table) throws(LMDBError) {
+        let quota = try raw.quota(meta)
+        var reserve = Quota.reserve(of: quota)
+        if let quota { reserve += max(0, Int(clamping: try raw.number(meta, key: MetaKey.quotaBase)) - quota) }
+        try limitFile(to: quota, reserve: reserve)
+    }
+}
+
 extension RawTransaction {
+    /// The size of the file as this write transaction would leave it, in bytes.
+    fileprivate func fileSize(_ table: Table) throws(LMDBError) -> Int { pageCount * (try statistics(table).pageSize) }
+
     /// The quota as this transaction sees it.
     func quota(_ meta: Table) throws(LMDBError) -> Int? {
         let quota = try number(meta, key: MetaKey.quota)

@@ -141,8 +141,7 @@ extension Store {
         }
         try environment.writeOpeningTables { transaction in
             let raw = transaction.raw
-            let quota = try raw.quota(state.meta)
-            try transaction.limitFile(to: quota, reserve: Quota.reserve(of: quota))
+            try transaction.limitFile(byQuotaIn: state.meta)
             try raw.willAdd()
             // Another process may have changed the catalog since.
             let current = try readCatalog(raw, state.meta, environment.path)

@@ -38,7 +38,7 @@ public final class Store: Sendable {
     /// Held as long as the store is open.
     private let lock: StoreLock
     private let current: Mutex<Current>
-    private let queue = WriteQueue()
+    let queue = WriteQueue()
 
     /// What this process knows about the store.
     fileprivate struct Current {
@@ -155,8 +155,7 @@ public final class Store: Sendable {
                     guard try transaction.raw.number(known.meta, key: MetaKey.generation) == known.generation else { return }
                     isCurrent = true
                     if let misfit { throw StoreError.schemaChanged(path: path, detail: misfit) }
-                    let quota = try transaction.raw.quota(known.meta)
-                    try transaction.limitFile(to: quota, reserve: Quota.reserve(of: quota))
+                    try transaction.limitFile(byQuotaIn: known.meta)
                     try body(&transaction, known)
                 }
             }

@@ -44,6 +44,8 @@ enum MetaKey {
     static let catalog: StaticString = "catalog"
     /// u64, big-endian: bytes that the file may have; 0 or missing for no quota.
     static let quota: StaticString = "quota"
+    /// u64, big-endian: bytes that the file had when the quota was set, if that was more.
+    static let quotaBase: StaticString = "quota base"
     /// u64, big-endian: response ids are never reused.
     static let nextResponse: StaticString = "next response"
 }

@@ -87,6 +87,13 @@ final class WriteQueue: @unchecked Sendable {
         return taken < waiting.count && !waiting[taken].isAlone
     }
 
+    /// How many writes wait.
+    var count: Int {
+        condition.lock()
+        defer { condition.unlock() }
+        return waiting.count - taken
+    }
+
     private func take() -> any PendingWrite {
         let write = waiting[taken]
         taken += 1

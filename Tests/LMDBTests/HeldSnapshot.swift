@@ -1,0 +1,48 @@
+// What has to happen on a thread of its own: a snapshot that is held, and what blocks while a child process is started.
+
+import Foundation
+import LMDB
+
+/// Begins a read on a thread of its own, and ends it on request.
+final class HeldSnapshot: @unchecked Sendable {
+    // Guarded by the condition.
+    private let condition = NSCondition()
+    private var isHeld = false
+    private var isOver = false
+
+    init(_ environment: Environment) throws {
+        let thread = Thread { [self] in
+            try? environment.read { _ in
+                condition.lock()
+                defer { condition.unlock() }
+                isHeld = true
+                condition.broadcast()
+                while !isOver { condition.wait() }
+            }
+            condition.lock()
+            isHeld = false
+            condition.broadcast()
+            condition.unlock()
+        }
+        thread.start()
+        condition.lock()
+        defer { condition.unlock() }
+        while !isHeld { condition.wait() }
+    }
+
+    /// Returns when the read has ended.
+    func end() {
+        condition.lock()
+        defer { condition.unlock() }
+        isOver = true
+        condition.broadcast()
+        while isHeld { condition.wait() }
+    }
+}
+
+/// Runs what blocks on a thread of its own: the threads of an async test are few, and its child processes need them.
+func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread { continuation.resume(with: Swift.Result { try body() }) }.start()
+    }
+}

@@ -1,0 +1,92 @@
+// Writers of several processes take turns, and one that is killed in the queue holds up nobody.
+
+import Foundation
+import Glibc
+import LMDB
+import Testing
+
+@Suite("Turns of writers", .timeLimit(.minutes(5)))
+struct WriterTurnTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Waits, inside a write of this process, until another process holds the turn: it then waits for this write to end.
+    private static func waitForOther(_ path: String) throws {
+        let descriptor = open(path + "/turn.lock", O_RDWR | O_CLOEXEC)
+        defer { close(descriptor) }
+        let end = ContinuousClock.now + .seconds(60)
+        while flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            flock(descriptor, LOCK_UN)
+            try #require(ContinuousClock.now < end, "no other process waits for its turn")
+            usleep(1000)
+        }
+        #expect(errno == EWOULDBLOCK)
+    }
+
+    @Test("a writer that waits is next: one that comes again at once does not overtake it")
+    func waitingWriterIsNext() async throws {
+        let path = folder("e")
+        let environment = try Environment.open(at: path, options: .init(durability: .volatile))
+        let table = try environment.makeTable("t")
+        async let other: Void = writeInAnotherProcess(path)
+        try await onThread {
+            for round in 0..<30 {
+                try environment.write { transaction in
+                    // One write of the other for each that it waited for during one of ours.
+                    let entries = try transaction.statistics(table).entries
+                    #expect(entries >= round)
+                    // It may have written more while this process was not yet waiting, but not less.
+                    if entries < 30 { try WriterTurnTests.waitForOther(path) }
+                }
+            }
+        }
+        await other
+        #expect(try environment.entryCount(table) == 30)
+    }
+
+    private func writeInAnotherProcess(_ path: String) async {
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let environment = try Environment.open(at: path, options: .init(durability: .volatile))
+            let table = try #require(try environment.existingTables(["t"])[0])
+            for number in 0..<30 { try environment.put(table, [("\(number)", "1")]) }
+        }
+    }
+
+    @Test("a process that is killed while it holds the turn holds up nobody")
+    func killedHolderFreesTheTurn() async throws {
+        let path = folder("e"), pidFile = folder("pid")
+        let environment = try Environment.open(at: path)
+        let table = try environment.makeTable("t")
+        async let waiting: Void = waitForTurnInAnotherProcess(path, pidFile)
+        try await onThread {
+            try environment.write { transaction in
+                // The other process holds the turn while it waits for this transaction to end.
+                try WriterTurnTests.waitForOther(path)
+                let pid = try #require(Int32(try String(contentsOfFile: pidFile, encoding: .utf8)))
+                #expect(kill(pid, SIGKILL) == 0)
+                try transaction.set(table, bytes("a"), bytes("1"))
+            }
+        }
+        await waiting
+        try environment.put(table, [("b", "2")])
+        #expect(try environment.entryCount(table) == 2)
+    }
+
+    private func waitForTurnInAnotherProcess(_ path: String, _ pidFile: String) async {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, pidFile = pidFile as String] in
+            let environment = try Environment.open(at: path)
+            try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: pidFile), options: .atomic)
+            try environment.write { _ in }
+        }
+    }
+
+    @Test("a read-only environment makes no file of its own")
+    func readOnlyMakesNoTurnLock() throws {
+        do { _ = try Environment.open(at: folder("e")).makeTable("t") }
+        try FileManager.default.removeItem(atPath: folder("e") + "/turn.lock")
+        let environment = try Environment.open(at: folder("e"), options: .init(isReadOnly: true))
+        try environment.read { _ in }
+        #expect(!FileManager.default.fileExists(atPath: folder("e") + "/turn.lock"))
+    }
+}

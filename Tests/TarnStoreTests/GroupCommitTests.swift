@@ -1,0 +1,315 @@
+// Small writes that wait at the same time are committed together: each whole, each once, each with its own result.
+
+import Foundation
+import Glibc
+import LMDB
+@testable import TarnStore
+import Testing
+
+/// A write that stays in its closure until it is let go, so that others pile up behind it.
+final class HeldWrite: Sendable {
+    private let release = Shared(false)
+    private let task: Task<Void, any Error>
+
+    /// Returns when the store's writer thread is inside the closure.
+    init(_ store: Store) async throws {
+        let isInside = Shared(false)
+        task = Task { [release] in
+            try await store.write { _ in
+                isInside.value = true
+                while !release.value { usleep(500) }
+            }
+        }
+        while !isInside.value { await Task.yield() }
+    }
+
+    /// Lets the closure return once so many writes wait.
+    func end(_ store: Store, when count: Int) async throws {
+        while store.queue.count < count { await Task.yield() }
+        release.value = true
+        try await task.value
+    }
+}
+
+/// A value that several threads use.
+final class Shared<Value: Sendable>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value {
+        get { lock.withLock { stored } }
+        set { lock.withLock { stored = newValue } }
+    }
+
+    func change(_ body: (inout Value) -> Void) { lock.withLock { body(&stored) } }
+}
+
+extension StoreWriter {
+    /// The id of the transaction that this is in: children have their parent's.
+    var transaction: Int { access.raw.id }
+
+    mutating func putUser(_ id: Int) throws { try put("User", RecordKey(Int64(id)), [.init("login", .string("u\(id)"))]) }
+}
+
+@Suite("Group commit", .timeLimit(.minutes(5)))
+struct GroupCommitTests {
+    struct Refusal: Error {}
+
+    let folder: TemporaryFolder
+    let store: Store
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Forge.open(folder("s"))
+    }
+
+    /// Writes that wait together, each given its number; returns what each returned or threw, in the order of the queue.
+    private func together(_ count: Int, _ body: @escaping @Sendable (Int, inout StoreWriter) throws -> Int) async throws -> [Result<Int, any Error>] {
+        let held = try await HeldWrite(store)
+        var tasks: [Task<Int, any Error>] = []
+        for number in 0..<count {
+            tasks.append(Task { [store] in try await store.write { writer in try body(number, &writer) } })
+            while store.queue.count <= number { await Task.yield() }
+        }
+        try await held.end(store, when: count)
+        var results: [Result<Int, any Error>] = []
+        for task in tasks { results.append(await task.result) }
+        return results
+    }
+
+    private func value(_ result: Result<Int, any Error>) -> Int? { try? result.get() }
+
+    @Test("writes that wait together are one transaction of the file")
+    func oneTransaction() async throws {
+        let results = try await together(20) { number, writer in
+            try writer.putUser(number)
+            return writer.transaction
+        }
+        #expect(Set(results.map(value)).count == 1)
+        #expect(try store.count("User") == 20)
+    }
+
+    @Test("each closure that changes something has its own sequence, in order; one that changes nothing has none")
+    func sequences() async throws {
+        let results = try await together(6) { number, writer in
+            if number != 3 { try writer.putUser(number) }
+            return Int(writer.sequence)
+        }
+        #expect(results.map(value) == [1, 2, 3, 4, 4, 5])
+        #expect(try store.changes().map(\.sequence) == [1, 2, 3, 4, 5])
+        #expect(try store.sequence == 5)
+    }
+
+    @Test("a closure that throws is undone alone, and only its caller is told")
+    func failingClosureIsUndoneAlone() async throws {
+        let results = try await together(5) { number, writer in
+            try writer.putUser(number)
+            if number == 2 { throw Refusal() }
+            return number
+        }
+        #expect(results.map(value) == [0, 1, nil, 3, 4])
+        #expect(throws: Refusal.self) { try results[2].get() }
+        #expect(try store.count("User") == 4)
+        #expect(try store.record("User", RecordKey(2)) == nil)
+        #expect(try store.indexEntries("User", "login").count == 4)
+        #expect(try store.sequence == 4)
+    }
+
+    @Test("a closure sees the indexes of those before it")
+    func indexesOfEarlierClosures() async throws {
+        let results = try await together(4) { number, writer in
+            let index = try #require(try writer.access.state.entity("User").field("login")?.index)
+            let entries = try writer.access.keys(of: writer.access.state.index(index)).count
+            try writer.putUser(number)
+            return entries
+        }
+        #expect(results.map(value) == [0, 1, 2, 3])
+    }
+
+    @Test("when one result is delivered, everything of its group is committed")
+    func deliveredAfterTheCommit() async throws {
+        let held = try await HeldWrite(store)
+        let counts = await withTaskGroup(of: Int?.self) { [store] group in
+            for number in 0..<10 {
+                group.addTask {
+                    try? await store.write { try $0.putUser(number) }
+                    return try? store.count("User")
+                }
+            }
+            try? await held.end(store, when: 10)
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts == Array(repeating: 10, count: 10))
+    }
+
+    @Test("every closure runs once, all on one thread")
+    func onceOnOneThread() async throws {
+        let runs = Shared<[Int: Int]>([:]), threads = Shared<Set<UInt>>([])
+        await withTaskGroup(of: Void.self) { [store] group in
+            for number in 0..<200 {
+                group.addTask {
+                    try? await store.write { writer in
+                        runs.change { $0[number, default: 0] += 1 }
+                        threads.change { $0.insert(UInt(pthread_self())) }
+                        try writer.putUser(number)
+                        if number % 7 == 0 { throw Refusal() }
+                    }
+                }
+            }
+        }
+        #expect(runs.value.count == 200)
+        #expect(runs.value.values.allSatisfy { $0 == 1 })
+        #expect(threads.value.count == 1)
+        #expect(try store.count("User") == 200 - 29)
+    }
+
+    @Test("a write that is to be alone has a transaction of its own, and keeps its place in the queue")
+    func aloneIsAlone() async throws {
+        let held = try await HeldWrite(store)
+        var tasks: [Task<[Int], any Error>] = []
+        for number in 0..<5 {
+            tasks.append(
+                Task { [store] in
+                    try await store.write(alone: number == 2) { writer in
+                        try writer.putUser(number)
+                        return [writer.transaction, Int(writer.sequence)]
+                    }
+                })
+            while store.queue.count <= number { await Task.yield() }
+        }
+        try await held.end(store, when: 5)
+        var results: [[Int]] = []
+        for task in tasks { results.append(try await task.value) }
+        #expect(results.map { $0[1] } == [1, 2, 3, 4, 5])
+        #expect(results.map { $0[0] - results[0][0] } == [0, 0, 1, 2, 2])
+    }
+
+    @Test("no group has more than 256 closures")
+    func groupsAreBounded() async throws {
+        let results = try await together(300) { number, writer in
+            try writer.putUser(number)
+            return writer.transaction
+        }
+        let sizes = Dictionary(grouping: results.compactMap(value)) { $0 }.mapValues(\.count)
+        #expect(sizes.values.reduce(0, +) == 300)
+        #expect(sizes.count >= 2)
+        #expect(sizes.values.allSatisfy { $0 <= 256 })
+    }
+
+    @Test("a group takes no more members after ten milliseconds")
+    func groupsAreShort() async throws {
+        let results = try await together(6) { number, writer in
+            try writer.putUser(number)
+            usleep(6000)
+            return writer.transaction
+        }
+        let sizes = Dictionary(grouping: results.compactMap(value)) { $0 }.mapValues(\.count)
+        #expect(sizes.values.reduce(0, +) == 6)
+        #expect(sizes.values.allSatisfy { $0 <= 2 })
+    }
+
+    @Test("blocking writes of many threads are committed together, and each returns its own result")
+    func manyThreads() throws {
+        let before = try store.environment.information().lastTransaction
+        let wrong = Shared(0)
+        DispatchQueue.concurrentPerform(iterations: 32) { thread in
+            for round in 0..<20 {
+                let id = thread * 100 + round
+                let result = try? store.write { writer in
+                    try writer.putUser(id)
+                    return id
+                }
+                if result != id { wrong.change { $0 += 1 } }
+            }
+        }
+        #expect(wrong.value == 0)
+        #expect(try store.count("User") == 640)
+        #expect(try store.changes().map(\.sequence) == Array(1...640))
+        #expect(try store.environment.information().lastTransaction - before <= 640)
+    }
+
+    @Test("64 tasks that write in a loop need far fewer commits than writes")
+    func manyTasks() async throws {
+        let before = try store.environment.information().lastTransaction
+        try await withThrowingTaskGroup(of: Void.self) { [store] group in
+            for task in 0..<64 {
+                group.addTask {
+                    for round in 0..<20 { try await store.write { try $0.putUser(task * 100 + round) } }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try store.count("User") == 1280)
+        #expect(try store.sequence == 1280)
+        #expect(try store.environment.information().lastTransaction - before < 640)
+    }
+
+    @Test("a write inside a write is refused at once, also in a group")
+    func nestedWriteIsRefused() async throws {
+        let results = try await together(3) { [store] number, writer in
+            guard case .lmdb(let error)? = storeError({ try store.write { _ in } }) else { return 0 }
+            return error.kind == .nestedWrite ? 1 : 2
+        }
+        #expect(results.map(value) == [1, 1, 1])
+        #expect(storeError { try store.read { _ in try store.write { _ in } } } == .lmdb(LMDBError(.nestedWrite, operation: "write", path: folder("s"))))
+    }
+
+    @Test("a commit that fails fails every member of the group, and nothing of them is kept")
+    func failedCommitFailsAll() async throws {
+        let path = folder("f")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let count = 5
+            do {
+                let store = try Store.open(at: path, schema: Forge.schema)
+                try await store.write { try $0.putUser(100) }
+                let held = try await HeldWrite(store)
+                let tasks = (0..<count).map { number in Task { try await store.write { try $0.putUser(number) } } }
+                while store.queue.count < count { await Task.yield() }
+                try breakMetaPages(of: path)
+                try await held.end(store, when: count)
+                for task in tasks {
+                    let result = await task.result
+                    #expect(throws: StoreError.self) { try result.get() }
+                }
+                let next = storeError { try store.put("User", RecordKey(200)) }
+                guard case .lmdb(let error)? = next else {
+                    Issue.record("\(String(describing: next))")
+                    return
+                }
+                #expect(error.kind == .poisoned)
+            }
+            let store = try Store.open(at: path)
+            #expect(try store.count("User") == 1)
+            try store.put("User", RecordKey(1))
+        }
+    }
+
+    @Test("after a write has returned, the last reference closes the store")
+    func lastReferenceCloses() throws {
+        for round in 0..<100 {
+            let options = Store.Options(durability: round % 2 == 0 ? .volatile : .relaxed)
+            let store = try Store.open(at: folder("c"), schema: Forge.schema, options: options)
+            try store.put("User", RecordKey(Int64(round)))
+        }
+        #expect(try Store.open(at: folder("c")).count("User") == 100)
+    }
+}
+
+/// Makes the next commit fail: puts a descriptor that cannot be written to in the place of the one that liblmdb writes meta
+/// pages with (mdb.c, `MDB_O_META`: the one of `data.mdb` with O_DSYNC).
+func breakMetaPages(of path: String) throws {
+    var replaced = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+        guard let descriptor = Int32(name),
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"),
+            target.hasSuffix(path + "/data.mdb"), fcntl(descriptor, F_GETFL) & O_DSYNC != 0
+        else { continue }
+        let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        #expect(dup2(other, descriptor) == descriptor)
+        close(other)
+        replaced += 1
+    }
+    #expect(replaced == 1)
+}

@@ -1,0 +1,183 @@
+// One store for each file in a process; forks, namespaces and newer schemas.
+
+import Foundation
+import Glibc
+import LMDB
+@testable import TarnStore
+import Testing
+
+@Suite("Sharing a store", .timeLimit(.minutes(5)))
+struct StoreSharingTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("a second opening by whatever path is the same store")
+    func sameStoreByAnyPath() throws {
+        let store = try Forge.open(folder("s"))
+        try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: folder("s"))
+        #expect(try Forge.open(folder("s")) === store)
+        #expect(try Forge.open(folder("link")) === store)
+        #expect(try Forge.open(folder("s") + "/../s/", nil) === store)
+        #expect(try Forge.open(folder("other")) !== store)
+    }
+
+    @Test("a schema that a second opening brings is the store's for both")
+    func secondSchema() throws {
+        let store = try Forge.open(folder("s"))
+        var schema = Forge.schema
+        schema.entities.append(EntityDefinition("Team", key: ["id"], attributes: [.init("id", .int)]))
+        #expect(try Forge.open(folder("s"), schema) === store)
+        #expect(store.catalog.entity("Team") != nil)
+        try store.put("Team", RecordKey(1))
+    }
+
+    @Test("other options are a conflict, and the store stays as it is")
+    func otherOptions() throws {
+        let store = try Forge.open(folder("s"))
+        for options in [Store.Options(), Store.Options(durability: .relaxed), Store.Options(durability: .volatile, isReadOnly: true)] {
+            guard case .lmdb(let error)? = storeError({ _ = try Store.open(at: folder("s"), options: options) }) else {
+                Issue.record("it was opened")
+                continue
+            }
+            #expect(error.kind == .optionsConflict)
+        }
+        try store.put("User", RecordKey(1))
+    }
+
+    @Test("100 threads that open, write and let go lose nothing and never meet a closing store")
+    func manyThreadsOpenAndRelease() throws {
+        let path = folder("s"), failures = Shared<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 100) { thread in
+            do {
+                for round in 0..<3 {
+                    let store = try Forge.open(path)
+                    try store.put("User", RecordKey(Int64(thread * 10 + round)))
+                    guard try store.record("User", RecordKey(Int64(thread * 10 + round))) != nil else {
+                        failures.change { $0.append("\(thread) lost") }
+                        return
+                    }
+                }
+            } catch {
+                failures.change { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.value.isEmpty)
+        #expect(try Forge.open(path).count("User") == 300)
+    }
+
+    @Test("a forked child is refused at once, opens the store anew, and the parent goes on")
+    func forkedChild() async throws {
+        let path = folder("s")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let store = try Forge.open(path)
+            try store.put("User", RecordKey(1))
+            let child = try forkProcess()
+            if child == 0 {
+                func isForked(_ body: () throws -> Void) -> Bool {
+                    guard case .lmdb(let error)? = storeError(body) else { return false }
+                    return error.kind == .forked
+                }
+                guard isForked({ try store.read { _ in } }), isForked({ try store.write { _ in } }) else { _exit(1) }
+                guard let own = try? Forge.open(path), own !== store else { _exit(2) }
+                guard (try? own.count("User")) == 1 else { _exit(3) }
+                guard (try? own.put("User", RecordKey(2))) != nil else { _exit(4) }
+                _exit(7)
+            }
+            var status: Int32 = 0
+            #expect(waitpid(child, &status, 0) == child)
+            #expect(status >> 8 & 0xFF == 7)
+            try store.put("User", RecordKey(3))
+            #expect(try store.count("User") == 3)
+        }
+    }
+
+    @Test("a store that is open in another namespace of process ids is refused, and opens when it is closed there")
+    func otherNamespace() throws {
+        do { _ = try Forge.open(folder("s")) }
+        do {
+            let other = try StoreLock(directory: folder("s"), namespace: 4711)
+            #expect(storeError { _ = try Forge.open(folder("s")) } == .pidNamespaceConflict(path: folder("s")))
+            #expect(storeError { _ = try Store.open(at: folder("s"), options: .init(isReadOnly: true)) } == .pidNamespaceConflict(path: folder("s")))
+            withExtendedLifetime(other) {}
+        }
+        let store = try Forge.open(folder("s"))
+        #expect(storeError { _ = try StoreLock(directory: folder("s"), namespace: 4711) } == .pidNamespaceConflict(path: folder("s")))
+        _ = try StoreLock(directory: folder("s"))
+        // A system that does not tell cannot be compared.
+        _ = try StoreLock(directory: folder("s"), namespace: nil)
+        withExtendedLifetime(store) {}
+    }
+
+    @Test("of many that open at once from two namespaces only one namespace gets in")
+    func namespacesRace() throws {
+        try FileManager.default.createDirectory(atPath: folder("s"), withIntermediateDirectories: true)
+        let path = folder("s"), won = Shared<[UInt64: [StoreLock]]>([:]), conflicts = Shared(0)
+        DispatchQueue.concurrentPerform(iterations: 20) { number in
+            let namespace = UInt64(number % 2 + 1)
+            do throws(StoreError) {
+                let lock = try StoreLock(directory: path, namespace: namespace)
+                won.change { $0[namespace, default: []].append(lock) }
+            } catch {
+                if error == .pidNamespaceConflict(path: path) { conflicts.change { $0 += 1 } }
+            }
+        }
+        #expect(won.value.count == 1)
+        #expect(won.value.values.map(\.count) == [10])
+        #expect(conflicts.value == 10)
+    }
+
+    @Test("a process in a namespace of its own is refused")
+    func realNamespace() async throws {
+        let path = folder("s")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let store = try Forge.open(path)
+            try store.put("User", RecordKey(1))
+            let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "unshare"))
+            let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
+            // CLONE_NEWPID, alone or, without the right to it, in a user namespace (CLONE_NEWUSER).
+            guard unshare(0x2000_0000) == 0 || unshare(0x3000_0000) == 0 else {
+                print("namespaces are not permitted here: only planted records were tried")
+                return
+            }
+            let child = try forkProcess()
+            if child == 0 {
+                guard case .pidNamespaceConflict? = storeError({ _ = try Forge.open(path) }) else { _exit(1) }
+                _exit(7)
+            }
+            var status: Int32 = 0
+            #expect(waitpid(child, &status, 0) == child)
+            #expect(status >> 8 & 0xFF == 7)
+            withExtendedLifetime(store) {}
+        }
+    }
+
+    @Test("a process whose schema no longer fits may read, and is told so when it writes")
+    func schemaNoLongerFits() throws {
+        let store = try Forge.open(folder("s"))
+        try store.put("User", RecordKey(1), ["login": .string("ada")])
+        var catalog = store.catalog
+        let position = try #require(catalog.entities.firstIndex { $0.name == "User" })
+        // What a newer version of Tarn may do one day: a field that this process's schema names has another name.
+        let login = try #require(catalog.entities[position].fields.firstIndex { $0.name == "login" })
+        catalog.entities[position].fields[login].name = "handle"
+        let text = try JSONEncoder().encode(catalog)
+        try store.environment.write { transaction in
+            let meta = store.state.meta, generation = try transaction.raw.number(meta, key: MetaKey.generation)
+            try transaction.raw.put(meta, key: MetaKey.catalog, text: String(decoding: text, as: UTF8.self))
+            try transaction.raw.put(meta, key: MetaKey.generation, number: generation + 1)
+        }
+        #expect(try store.record("User", RecordKey(1))?["handle"] == .string("ada"))
+        guard case .schemaChanged(folder("s"), _)? = storeError({ try store.put("User", RecordKey(2)) }) else {
+            Issue.record("it wrote")
+            return
+        }
+        #expect(try store.count("User") == 1)
+    }
+}
+
+/// Swift does not import `fork`.
+func forkProcess() throws -> Int32 {
+    let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
+    return unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)()
+}

@@ -23,7 +23,7 @@ enum OpenEnvironments {
         var forks: Int
     }
 
-    private static let entries = Mutex<[FileIdentity: Entry]>([:])
+    private static let entries = Guarded<[FileIdentity: Entry]>([:])
 
     /// Returns the environment that is open for the file, or makes it. Opening and closing exclude each other: between the
     /// last release and the end of `deinit` the entry stays, and a new open waits for it.

@@ -2,7 +2,6 @@
 
 import CLMDB
 import Glibc
-import Synchronization
 
 /// A pool of read transactions that were reset: renewing one costs a fraction of beginning one.
 final class ReaderPool: Sendable {
@@ -10,11 +9,11 @@ final class ReaderPool: Sendable {
     static let capacity = 32
 
     private struct Idle: @unchecked Sendable {
-        // With MDB_NOTLS a reset read transaction belongs to no thread; the mutex hands each one to one thread at a time.
+        // With MDB_NOTLS a reset read transaction belongs to no thread; the lock hands each one to one thread at a time.
         var transactions: [OpaquePointer] = []
     }
 
-    private let idle = Mutex(Idle())
+    private let idle = Guarded(Idle())
 
     /// A read transaction on the newest snapshot.
     func take(_ environment: Environment) throws(LMDBError) -> OpaquePointer {

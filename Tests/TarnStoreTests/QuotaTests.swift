@@ -162,7 +162,12 @@ struct QuotaTests {
         }
         #expect(!FileManager.default.fileExists(atPath: folder("s")))
         let store = try QuotaTests.open(folder("t"))
-        #expect(storeError { try store.setQuota(quota) } == .quotaOutOfRange(quota: quota, smallest: 1 << 20, largest: largest))
+        guard case .quotaOutOfRange(quota, 1 << 20, let possible)? = storeError({ try store.setQuota(quota) }) else {
+            Issue.record("it was set")
+            return
+        }
+        // What this process's map has room for.
+        #expect(possible <= largest && possible > 1 << 30)
         #expect(try store.quota == QuotaTests.quota)
     }
 
@@ -184,7 +189,9 @@ struct QuotaTests {
         try store.put("Issue", RecordKey(-1), ["title": QuotaTests.text])
     }
 
-    @Test("a process with little address space opens a store whose quota fits, and is refused where it does not")
+    @Test(
+        "a process with little address space opens a store whose quota fits, and is refused where it does not",
+        .disabled(if: isThreadSanitized))
     func littleAddressSpace() async throws {
         let small = folder("small"), large = folder("large")
         do {

@@ -1,7 +1,6 @@
 // The stores that are open in this process, so that a second opening of a file finds the first one's store.
 
 internal import LMDB
-import Synchronization
 
 /// One entry for each open file. Like the registry of environments below it, it is global because the file's locks are.
 enum OpenStores {
@@ -9,7 +8,7 @@ enum OpenStores {
         weak var store: Store?
     }
 
-    private static let entries = Mutex<[FileIdentity: Entry]>([:])
+    private static let entries = Guarded<[FileIdentity: Entry]>([:])
 
     /// The store that is open on an environment. One that was inherited through `fork` is on another environment.
     static func store(of environment: Environment) -> Store? {
@@ -23,8 +22,12 @@ enum OpenStores {
 
     /// Forgets a store that is going. It may have been opened anew already: then the entry is the new one's.
     static func remove(_ environment: Environment) {
-        entries.withLock { entries in
-            if let entry = entries[environment.file], entry.store == nil { entries[environment.file] = nil }
+        // Let go outside the lock: it may be the last reference to the new one, whose end takes the lock again.
+        let other = entries.withLock { entries in
+            let store = entries[environment.file]?.store
+            if store == nil { entries[environment.file] = nil }
+            return store
         }
+        withExtendedLifetime(other) {}
     }
 }

@@ -2,7 +2,6 @@
 
 import Foundation
 public import LMDB
-import Synchronization
 
 /// Records of an API, kept in one LMDB file.
 ///
@@ -37,7 +36,7 @@ public final class Store: Sendable {
     package let environment: Environment
     /// Held as long as the store is open.
     private let lock: StoreLock
-    private let current: Mutex<Current>
+    private let current: Guarded<Current>
     let queue = WriteQueue()
 
     /// What this process knows about the store.
@@ -53,7 +52,7 @@ public final class Store: Sendable {
         self.path = path
         self.environment = environment
         self.lock = lock
-        self.current = Mutex(Current(state: state))
+        self.current = Guarded(Current(state: state))
     }
 
     deinit {

@@ -25,6 +25,8 @@ final class RowPlan: Sendable {
     /// Whether a record that the struct holds lacks nothing that the catalog requires.
     let isComplete: Bool
     let relationships: [RelationshipPlan]
+    /// Whether the type of the keys does not say that they are of the entity's form.
+    let checksEveryKey: Bool
 
     /// A relationship of the entity, with what following it needs.
     struct RelationshipPlan: Sendable {
@@ -64,6 +66,7 @@ final class RowPlan: Sendable {
         self.state = state
         self.fields = fields
         self.relationships = relationships
+        checksEveryKey = Record.Key.attributeType == nil
         table = try state.records(of: entity.id)
         ascending = fields.indices.sorted { fields[$0].id < fields[$1].id }
         let named = Set(fields.map(\.id))

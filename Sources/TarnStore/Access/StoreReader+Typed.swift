@@ -25,11 +25,11 @@ extension StoreReader {
         defer { cursor.close() }
         var records: [Record?] = []
         for key in keys {
-            try access.checkForm(of: key, plan)
+            try access.checkForm(plan) { key.recordKey }
             let lent = try key.withStorageKey { storageKey throws(StoreError) -> LentRow? in
                 let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
                 guard let entry else { return nil }
-                return try access.lend(entry.value, plan, sought: storageKey, key)
+                return try access.lend(entry.value, plan, sought: storageKey) { key.recordKey }
             }
             records.append(try lent.map { lent throws(StoreError) in try Record(Row(lent)) })
         }
@@ -43,7 +43,9 @@ extension StoreReader {
     @_lifetime(copy self)
     public func row<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Row<Record>? {
         let plan = try plan(type)
-        let lent = try key.withStorageKey { storageKey throws(StoreError) in try find(storageKey, plan, key) }
+        let lent = try key.withStorageKey { storageKey throws(StoreError) in
+            try find(storageKey, plan) { key.recordKey }
+        }
         guard let lent else { return nil }
         return _overrideLifetime(Row(lent), copying: self)
     }
@@ -115,7 +117,7 @@ extension StoreReader {
             }
             return followed
         }
-        try access.checkForm(of: key, plan)
+        try access.checkForm(plan) { key.recordKey }
         func visit(_ storageKey: Bytes) throws -> Bool {
             guard let bytes = try access.raw.get(table, storageKey) else { return true }
             guard let view = RowView(bytes), let lent = LentRow(view, access.raw, targets) else {
@@ -139,10 +141,10 @@ extension StoreReader {
     func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> { try access.plan(type) }
 
     @usableFromInline
-    func find<Key: StoredKey>(
-        _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, _ key: Key
+    func find(
+        _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, _ key: () -> RecordKey
     ) throws(StoreError) -> LentRow? {
-        try access.checkForm(of: key, plan)
+        try access.checkForm(plan, key)
         let table = plan._withUnsafeGuaranteedRef { $0.table }, raw = access.raw
         let bytes = try translating { () throws(LMDBError) in try raw.get(table, storageKey) }
         guard let bytes else { return nil }
@@ -152,21 +154,21 @@ extension StoreReader {
 
 extension StoreAccess {
     /// - Throws: `.wrongKey` if the key is not of the entity's form. The plan has settled it for types that have one form.
-    func checkForm<Key: StoredKey>(of key: Key, _ plan: Unmanaged<RowPlan>) throws(StoreError) {
-        guard Key.attributeType == nil else { return }
-        try checkForm(of: key.recordKey, plan._withUnsafeGuaranteedRef { $0.entity })
+    func checkForm(_ plan: Unmanaged<RowPlan>, _ key: () -> RecordKey) throws(StoreError) {
+        guard plan._withUnsafeGuaranteedRef({ $0.checksEveryKey }) else { return }
+        try checkForm(of: key(), plan._withUnsafeGuaranteedRef { $0.entity })
     }
 
     /// A row that was found under a storage key; nil if it is the row of another long key with the same digest.
     ///
     /// - Throws: `.damagedRow`.
-    func lend<Key: StoredKey>(
-        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, _ key: Key
+    func lend(
+        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, _ key: () -> RecordKey
     ) throws(StoreError) -> LentRow? {
         guard let view = RowView(bytes), let lent = LentRow(view, raw, plan) else {
             throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
         }
-        if StorageKey.isDigest(storageKey), lent.recordKey != key.recordKey { return nil }
+        if StorageKey.isDigest(storageKey), lent.recordKey != key() { return nil }
         return lent
     }
 }

@@ -65,7 +65,9 @@ public final class Environment: Sendable {
     /// Held for as long as a transaction that opens tables lasts.
     let tableLock = Lock()
 
-    private init(path: String, options: Options, file: FileIdentity, env: OpaquePointer, threadDepth: ThreadDepth, turn: WriterTurn?) {
+    private init(
+        path: String, options: Options, file: FileIdentity, env: OpaquePointer, threadDepth: ThreadDepth, turn: WriterTurn?
+    ) {
         self.path = path
         self.options = options
         self.file = file

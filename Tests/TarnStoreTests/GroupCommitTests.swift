@@ -74,7 +74,9 @@ struct GroupCommitTests {
     }
 
     /// Writes that wait together, each given its number; returns what each returned or threw, in the order of the queue.
-    private func together(_ count: Int, _ body: @escaping @Sendable (Int, inout StoreWriter) throws -> Int) async throws -> [Result<Int, any Error>] {
+    private func together(
+        _ count: Int, _ body: @escaping @Sendable (Int, inout StoreWriter) throws -> Int
+    ) async throws -> [Result<Int, any Error>] {
         let held = try await HeldWrite(store)
         var tasks: [Task<Int, any Error>] = []
         for number in 0..<count {
@@ -273,7 +275,8 @@ struct GroupCommitTests {
             return error.kind == .nestedWrite ? 1 : 2
         }
         #expect(results.map(value) == [1, 1, 1])
-        #expect(storeError { try store.read { _ in try store.write { _ in } } } == .lmdb(LMDBError(.nestedWrite, operation: "write", path: folder("s"))))
+        let nested = LMDBError(.nestedWrite, operation: "write", path: folder("s"))
+        #expect(storeError { try store.read { _ in try store.write { _ in } } } == .lmdb(nested))
     }
 
     @Test("a commit that fails fails every member of the group, and nothing of them is kept")

@@ -154,9 +154,12 @@ struct QuotaTests {
         #expect(try QuotaTests.size(folder("s")) <= QuotaTests.quota + Quota.reserve(of: QuotaTests.quota))
     }
 
-    @Test("a quota that is too small, or leaves no room in the map, is refused with what is possible", arguments: [0, -1, 4096, 1 << 40, Int.max])
+    @Test(
+        "a quota that is too small, or leaves no room in the map, is refused with what is possible",
+        arguments: [0, -1, 4096, 1 << 40, Int.max])
     func impossibleQuota(_ quota: Int) throws {
-        guard case .quotaOutOfRange(quota, 1 << 20, let largest)? = storeError({ _ = try QuotaTests.open(folder("s"), quota: quota) }) else {
+        let refusal = storeError { _ = try QuotaTests.open(folder("s"), quota: quota) }
+        guard case .quotaOutOfRange(quota, 1 << 20, let largest)? = refusal else {
             Issue.record("it was taken")
             return
         }

@@ -59,6 +59,7 @@ final class StoreLock: Sendable {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         guard count > 0 else { return nil }
-        return String(decoding: buffer.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0) }
+        let words = String(decoding: buffer.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        return words.last.flatMap { UInt64($0) }
     }
 }

@@ -1,7 +1,11 @@
 // What has to happen on a thread of its own: a snapshot that is held, and what blocks while a child process is started.
 
 import Foundation
+import Glibc
 import LMDB
+
+/// Whether the thread sanitizer watches: it needs most of the address space for itself.
+let isThreadSanitized = dlsym(nil, "__tsan_init") != nil
 
 /// Begins a read on a thread of its own, and ends it on request.
 final class HeldSnapshot: @unchecked Sendable {

@@ -24,10 +24,11 @@ let package = Package(
         .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lifetimes),
-        .target(name: "TarnStore", dependencies: ["LMDB", "CCrypto"], swiftSettings: lifetimes),
+        .target(name: "TarnStore", dependencies: ["LMDB", "CCrypto", "CZstd"], swiftSettings: lifetimes),
         .target(name: "TarnImport", dependencies: ["TarnStore", "CSimdJSON"], swiftSettings: lifetimes),
         .target(name: "TarnHTTP", dependencies: ["CCurl"]),
         .target(

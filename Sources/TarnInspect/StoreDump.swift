@@ -39,19 +39,25 @@ public struct StoreDump {
                     func report(_ reason: String) {
                         damaged(DamagedRow(entity: entity.name, key: access.describe(key), reason: reason))
                     }
-                    guard let row = RowView(value) else {
-                        report("not a row")
+                    guard RowView.hasValidChecksum(value, table: UInt32(entity.id), key: key) else {
+                        report(value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong")
                         continue
                     }
-                    guard row.hasValidChecksum(table: UInt32(entity.id), key: key) else {
-                        report("the checksum is wrong")
-                        continue
+                    try access.lending {
+                        let row: RowView
+                        do throws(StoreError) {
+                            row = try access.view(value, entity, key)
+                        } catch {
+                            if case .damagedDictionary(_, _, let id) = error {
+                                return report("it needs the dictionary \(id), which is missing or damaged")
+                            }
+                            return report("not a row")
+                        }
+                        guard let record = try? access.record(entity, key, row) else {
+                            return report("a value cannot be decoded")
+                        }
+                        try line(StoreDump.json(record))
                     }
-                    guard let record = try? access.record(entity, key, row) else {
-                        report("a value cannot be decoded")
-                        continue
-                    }
-                    try line(StoreDump.json(record))
                 }
             }
         }

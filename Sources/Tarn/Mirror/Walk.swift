@@ -198,6 +198,7 @@ struct Walk {
             return report
         }
         report.report.add(imported)
+        if isImported { try mirror.store.trainDictionaries() }
     }
 
     private mutating func count(_ entry: ResponseEntry, isImported: Bool) {

@@ -93,8 +93,7 @@ extension StoreAccess {
         _ body: (Bytes, RowView) throws -> Bool
     ) throws {
         try walk(entity, table, in: range, reversed: reversed) { key, value in
-            guard let row = RowView(value) else { throw StoreError.damagedRow(entity: entity.name, key: describe(key)) }
-            return try body(key, row)
+            try lending { try body(key, view(value, entity, key)) }
         }
     }
 
@@ -139,9 +138,11 @@ extension StoreAccess {
     }
 
     private func isInside(_ bounds: KeyBounds, _ entity: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> Bool {
-        guard let row = RowView(value), let whole = row.body.key(of: entity) else {
-            throw StoreError.damagedRow(entity: entity.name, key: describe(key))
+        try lending {
+            guard let whole = try view(value, entity, key).body.key(of: entity) else {
+                throw StoreError.damagedRow(entity: entity.name, key: describe(key))
+            }
+            return bounds.contains(whole)
         }
-        return bounds.contains(whole)
     }
 }

@@ -86,8 +86,9 @@ public enum FieldState: Sendable, Hashable {
 struct LentContext {
     let raw: RawTransaction
     let plan: Unmanaged<RowPlan>
+    let rows: Unmanaged<RowContext>?
 
-    var access: StoreAccess { plan._withUnsafeGuaranteedRef { StoreAccess(raw, $0.state) } }
+    var access: StoreAccess { plan._withUnsafeGuaranteedRef { StoreAccess(raw, $0.state, rows?.takeUnretainedValue()) } }
 
     /// The key that a storage key in a reference stands for. A long one stands in the row that it leads to.
     func key<Key: StoredKey>(_ storageKey: Bytes, of target: String) -> Key? {
@@ -112,11 +113,11 @@ struct LentRow {
     @usableFromInline let slots: UnsafePointer<RowPlan.Slot>
     @usableFromInline let slotCount: Int
 
-    init?(_ view: RowView, _ raw: RawTransaction, _ plan: Unmanaged<RowPlan>) {
+    init?(_ view: RowView, _ access: StoreAccess, _ plan: Unmanaged<RowPlan>) {
         let (slots, count) = plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
         guard let slots, let body = view.body.bytes.baseAddress else { return nil }
         self.view = view
-        context = LentContext(raw: raw, plan: plan)
+        context = LentContext(raw: access.raw, plan: plan, rows: access.rows)
         self.body = body
         bodyCount = view.body.bytes.count
         isWide = view.isWide

@@ -9,6 +9,8 @@ extension StoreReader {
     ///   `.missingValue`, `.wrongType` as ``Row/get(_:as:)``; `.damagedRow`, `.lmdb`.
     @inlinable
     public func get<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Record? {
+        let mark = rowMark
+        defer { release(to: mark) }
         guard let row = try row(type, key) else { return nil }
         return try Record(row)
     }
@@ -25,6 +27,8 @@ extension StoreReader {
         defer { cursor.close() }
         var records: [Record?] = []
         for key in keys {
+            let mark = rowMark
+            defer { release(to: mark) }
             try access.checkForm(plan) { key.recordKey }
             let lent = try key.withStorageKey { storageKey throws(StoreError) -> LentRow? in
                 let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
@@ -37,6 +41,9 @@ extension StoreReader {
     }
 
     /// A record's row, lent: nothing is copied. Nil if it is not there.
+    ///
+    /// A compressed row is decompressed, and keeps its memory until the transaction ends, or the step of the walk in whose closure
+    /// it was read. For many rows use ``forEach(_:in:reversed:_:)``.
     ///
     /// - Throws: as ``get(_:_:)-(_,Record.Key)``, but for what concerns values.
     @inlinable
@@ -68,7 +75,7 @@ extension StoreReader {
     ) throws {
         let plan = try access.plan(type), (entity, table) = plan._withUnsafeGuaranteedRef { ($0.entity, $0.table) }
         try access.scan(entity, table, in: range, reversed: reversed) { key, view in
-            guard let lent = LentRow(view, access.raw, plan) else {
+            guard let lent = LentRow(view, access, plan) else {
                 throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
             }
             return try body(Row(lent))
@@ -120,11 +127,13 @@ extension StoreReader {
         try access.checkForm(plan) { key.recordKey }
         func visit(_ storageKey: Bytes) throws -> Bool {
             guard let bytes = try access.raw.get(table, storageKey) else { return true }
-            guard let view = RowView(bytes), let lent = LentRow(view, access.raw, targets) else {
-                throw StoreError.damagedRow(entity: destination.name, key: access.describe(storageKey))
+            return try access.lending {
+                guard let lent = LentRow(try access.view(bytes, destination, storageKey), access, targets) else {
+                    throw StoreError.damagedRow(entity: destination.name, key: access.describe(storageKey))
+                }
+                try body(Row(lent))
+                return true
             }
-            try body(Row(lent))
-            return true
         }
         try key.withStorageKey { storageKey in
             if let index = followed.index {
@@ -139,6 +148,12 @@ extension StoreReader {
 
     @usableFromInline
     func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> { try access.plan(type) }
+
+    @usableFromInline
+    var rowMark: Int { access.rowMark }
+
+    @usableFromInline
+    func release(to mark: Int) { access.release(to: mark) }
 
     @usableFromInline
     func find(
@@ -165,7 +180,13 @@ extension StoreAccess {
     func lend(
         _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, _ key: () -> RecordKey
     ) throws(StoreError) -> LentRow? {
-        guard let view = RowView(bytes), let lent = LentRow(view, raw, plan) else {
+        let row: RowView
+        if let plain = RowView(bytes) {
+            row = plain
+        } else {
+            row = try view(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey)
+        }
+        guard let lent = LentRow(row, self, plan) else {
             throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
         }
         if StorageKey.isDigest(storageKey), lent.recordKey != key() { return nil }

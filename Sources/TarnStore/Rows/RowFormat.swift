@@ -3,13 +3,13 @@
 //   header (20 bytes)
 //      0  u8   format: 1
 //      1  u8   flags: 1 = partial, 2 = wide directory
-//      2  u8   compression: 0 = none (others are reserved)
+//      2  u8   compression: 0 = none, 1 = zstd (RFC 8878; one frame with its content size, and with the dictionary)
 //      3  u8   reserved: 0
 //      4  u16  dictionary id: 0 without compression
 //      6  u16  concrete entity id
 //      8  u32  CRC-32C over: u32 table id, storage key, header bytes 0–7, header bytes 12–19, body as stored
 //     12  u64  version: the commit sequence in which the content changed last
-//   body
+//   body (as it is, or the frame that it is compressed into)
 //      0  u16  number of fields
 //      2  directory: for each field, in ascending order of id: u16 field id, u16 end offset (u32 if wide)
 //         values: the first begins behind the directory, each ends at its end offset, counted from there
@@ -23,6 +23,8 @@ package enum RowFormat {
     package static let headerSize = 20
     package static let partial: UInt8 = 1
     package static let wide: UInt8 = 2
+    package static let uncompressed: UInt8 = 0
+    package static let zstd: UInt8 = 1
     package static let allFlags: UInt8 = 3
     /// The largest value area whose offsets fit 16 bits.
     package static let narrowLimit = 0xFFFF
@@ -125,15 +127,24 @@ package struct RowView {
     package let bytes: Bytes
     package let body: RowBody
 
-    /// Nil if it is not a row of a format that can be read here.
+    /// Nil if it is not an uncompressed row of a format that can be read here.
     package init?(_ bytes: Bytes) {
+        guard bytes.count >= RowFormat.headerSize, bytes[2] == RowFormat.uncompressed else { return nil }
+        self.init(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count))
+    }
+
+    /// A row whose body was decompressed. Nil if it is not a row of a format that can be read here.
+    init?(_ bytes: Bytes, body: Bytes) {
         guard bytes.count >= RowFormat.headerSize + 2, bytes[0] == RowFormat.version,
-            bytes[1] & ~RowFormat.allFlags == 0, bytes[2] == 0,
-            let body = RowBody(
-                bytes.slice(RowFormat.headerSize..<bytes.count), isWide: bytes[1] & RowFormat.wide != 0)
+            bytes[1] & ~RowFormat.allFlags == 0, let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0)
         else { return nil }
         self.bytes = bytes
         self.body = body
+    }
+
+    /// The dictionary that the stored bytes of a row name, if they are compressed.
+    static func dictionary(of row: Bytes) -> UInt16? {
+        row.count > RowFormat.headerSize && row[2] == RowFormat.zstd ? row.load(4) : nil
     }
 
     package var isPartial: Bool { bytes[1] & RowFormat.partial != 0 }
@@ -143,7 +154,12 @@ package struct RowView {
     package var version: UInt64 { bytes.load(12) }
 
     package func hasValidChecksum(table: UInt32, key: Bytes) -> Bool {
-        checksum == RowView.checksum(of: bytes, table: table, key: key)
+        RowView.hasValidChecksum(bytes, table: table, key: key)
+    }
+
+    /// The checksum is over the stored bytes: it can be checked without the dictionary.
+    package static func hasValidChecksum(_ row: Bytes, table: UInt32, key: Bytes) -> Bool {
+        row.count >= RowFormat.headerSize && row.load(8, UInt32.self) == checksum(of: row, table: table, key: key)
     }
 
     /// The checksum of complete row bytes; what stands in their checksum field does not matter.
@@ -157,13 +173,15 @@ package struct RowView {
     }
 
     package static func writeHeader(
-        to row: UnsafeMutableRawBufferPointer, isPartial: Bool, isWide: Bool, entity: UInt16, version: UInt64
+        to row: UnsafeMutableRawBufferPointer, isPartial: Bool, isWide: Bool, entity: UInt16, version: UInt64,
+        dictionary: UInt16 = 0
     ) {
         let flags = (isPartial ? RowFormat.partial : 0) | (isWide ? RowFormat.wide : 0)
         row.storeBytes(of: RowFormat.version, toByteOffset: 0, as: UInt8.self)
         row.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self)
-        row.storeBytes(of: 0, toByteOffset: 2, as: UInt16.self)
-        row.storeBytes(of: 0, toByteOffset: 4, as: UInt16.self)
+        row.storeBytes(of: dictionary == 0 ? RowFormat.uncompressed : RowFormat.zstd, toByteOffset: 2, as: UInt8.self)
+        row.storeBytes(of: 0, toByteOffset: 3, as: UInt8.self)
+        row.storeBytes(of: dictionary.littleEndian, toByteOffset: 4, as: UInt16.self)
         row.storeBytes(of: entity.littleEndian, toByteOffset: 6, as: UInt16.self)
         row.storeBytes(of: 0, toByteOffset: 8, as: UInt32.self)
         row.storeBytes(of: version.littleEndian, toByteOffset: 12, as: UInt64.self)

@@ -28,6 +28,7 @@ extension Catalog {
                 try change.apply(relationship, of: definition, in: schema)
             }
             try change.applyKey(definition)
+            change.applyCompression(definition)
         }
         return change
     }
@@ -39,6 +40,11 @@ extension Catalog.Change {
             preconditionFailure("applying(_:) adds every entity first")
         }
         return position
+    }
+
+    /// Only rows that are written from now on are concerned.
+    fileprivate mutating func applyCompression(_ definition: EntityDefinition) {
+        catalog.entities[position(of: definition.name)].compression = definition.compression
     }
 
     fileprivate mutating func applyKey(_ definition: EntityDefinition) throws(SchemaError) {

@@ -15,6 +15,8 @@ public struct Catalog: Sendable, Hashable, Codable {
         /// In ascending order of ids.
         public internal(set) var fields: [Field]
         var nextField: UInt16 = 1
+        /// Nil in a store from before there was a choice, and means `.zstd`.
+        var compression: EntityDefinition.Compression?
 
         public func field(_ name: String) -> Field? { fields.first { $0.name == name } }
         public func field(id: UInt16) -> Field? { fields.first { $0.id == id } }

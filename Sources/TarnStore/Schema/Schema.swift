@@ -20,11 +20,22 @@ public struct EntityDefinition: Sendable, Hashable {
     public var key: [String]
     public var attributes: [AttributeDefinition]
     public var relationships: [RelationshipDefinition]
+    public var compression: Compression
+
+    /// How rows are stored.
+    public enum Compression: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Rows above 256 bytes with zstd and a dictionary that is trained from the entity's own rows.
+        case zstd
+        /// As they are: reading a field copies nothing.
+        case none
+    }
 
     public init(
-        _ name: String, key: [String], attributes: [AttributeDefinition], relationships: [RelationshipDefinition] = []
+        _ name: String, key: [String], attributes: [AttributeDefinition], relationships: [RelationshipDefinition] = [],
+        compression: Compression = .zstd
     ) {
         self.name = name
+        self.compression = compression
         self.key = key
         self.attributes = attributes
         self.relationships = relationships

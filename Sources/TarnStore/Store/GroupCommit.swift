@@ -70,7 +70,9 @@ extension Store {
     }
 
     private func run(_ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState) throws {
-        var writer = try StoreWriter(StoreAccess(transaction.raw, current))
+        let context = current.takeContext()
+        defer { current.give(back: context) }
+        var writer = try StoreWriter(StoreAccess(transaction.raw, current, context))
         try write.run(&writer)
         // The next closure, and its sequence, build on the indexes and the sequence of this one.
         try writer.finish()

@@ -147,17 +147,17 @@ package struct Appender {
 /// Fills a new index from the rows that are there.
 enum IndexBuild {
     static func run(
-        _ raw: RawTransaction, entity: Catalog.Entity, field: Catalog.Field, from records: Table, to index: Table
+        _ access: StoreAccess, entity: Catalog.Entity, field: Catalog.Field, from records: Table, to index: Table
     ) throws {
+        let raw = access.raw
         let cursor = try raw.cursor(records)
         defer { cursor.close() }
         var scratch = ByteWriter(), entries: [[UInt8]] = []
         var entry = try cursor.first()
         while let (key, value) = entry {
-            guard let row = RowView(value) else {
-                throw StoreError.damagedRow(
-                    entity: entity.name, key: RecordKey(storageKey: key)?.description ?? "with an unreadable key")
-            }
+            let mark = access.rowMark
+            defer { access.release(to: mark) }
+            let row = try access.view(value, entity, key)
             IndexEntry.forEach(field, row.body.value(of: field.id), owner: key, scratch: &scratch) { entries.append(Array($0)) }
             entry = try cursor.next()
         }

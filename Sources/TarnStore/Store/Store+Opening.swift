@@ -99,11 +99,13 @@ extension Store {
         guard let meta = fixed[TableName.meta] else {
             throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
         }
+        var dictionaries: [(entity: UInt16, dictionary: RowDictionary)] = []
         let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
             guard let text = try transaction.raw.get(meta, key: MetaKey.format),
                 let found = Int(String(decoding: text, as: UTF8.self))
             else { throw StoreError.notAStore(path: path, detail: "it is an LMDB file without a format version of Tarn") }
             guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
+            dictionaries = try RowDictionary.all(transaction.raw, meta)
             return (try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation))
         }
         let indexes = catalog.entities.flatMap { $0.fields.compactMap(\.index) }
@@ -113,7 +115,8 @@ extension Store {
         for (entity, table) in zip(catalog.entities, tables) { records[entity.id] = table }
         for (index, table) in zip(indexes, tables.dropFirst(catalog.entities.count)) { indexTables[index] = table }
         return try StoreState(
-            catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables)
+            catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables,
+            dictionaries: DictionaryList(dictionaries))
     }
 
     private static func readCatalog(_ raw: RawTransaction, _ meta: Table, _ path: String) throws -> Catalog {
@@ -148,11 +151,15 @@ extension Store {
             let change: Catalog.Change
             do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreError.schema(error) }
             guard change.catalog != current else { return }
+            let context = state.takeContext()
+            defer { state.give(back: context) }
             for entity in change.catalog.entities {
                 let records = try transaction.table(TableName.records(entity.id))
                 for field in entity.fields where change.newIndexes.contains(where: { $0 == (entity.id, field.id) }) {
                     guard let index = field.index else { continue }
-                    try IndexBuild.run(raw, entity: entity, field: field, from: records, to: try transaction.table(TableName.index(index)))
+                    try IndexBuild.run(
+                        StoreAccess(raw, state, context), entity: entity, field: field, from: records,
+                        to: try transaction.table(TableName.index(index)))
                 }
             }
             try raw.put(state.meta, key: MetaKey.catalog, text: try encode(change.catalog))

@@ -38,6 +38,8 @@ public final class Store: Sendable {
     private let lock: StoreLock
     private let current: Guarded<Current>
     let queue = WriteQueue()
+    /// Entities that could not be trained when they had that many rows.
+    let untrainable = Guarded<[UInt16: Int]>([:])
 
     /// What this process knows about the store.
     fileprivate struct Current {
@@ -102,7 +104,9 @@ public final class Store: Sendable {
             try mappingErrors {
                 try environment.read { transaction in
                     guard try transaction.raw.number(current.meta, key: MetaKey.generation) == current.generation else { return }
-                    result = try body(StoreReader(StoreAccess(transaction.raw, current), owner: self))
+                    let context = current.takeContext()
+                    defer { current.give(back: context) }
+                    result = try body(StoreReader(StoreAccess(transaction.raw, current, context), owner: self))
                 }
             }
             if let result { return result }
@@ -172,8 +176,8 @@ public final class Store: Sendable {
         }
     }
 
-    /// Another process changed the catalog: read it again before anything else.
-    private func reload() throws {
+    /// The catalog or the dictionaries changed, perhaps by another process: read them again before anything else.
+    func reload() throws {
         let newer = try Store.load(environment)
         current.withLock { $0.take(newer) }
     }

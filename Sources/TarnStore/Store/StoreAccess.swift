@@ -6,15 +6,40 @@ package import LMDB
 package struct StoreAccess {
     package let raw: RawTransaction
     package let state: StoreState
+    /// Nil as long as the store has no dictionary.
+    private let context: RowContext?
 
-    init(_ raw: RawTransaction, _ state: StoreState) {
+    init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?) {
         self.raw = raw
         self.state = state
+        self.context = context
     }
 
     package var catalog: Catalog { state.catalog }
 
-    /// The row of a record. Nil if there is none.
+    /// For views that must not count references; the transaction holds the context.
+    var rows: Unmanaged<RowContext>? { context.map(Unmanaged.passUnretained) }
+
+    /// Runs a closure; rows that it reads are valid until it returns. Every step of a walk, and every operation of its own,
+    /// is one, or decompressed rows would pile up until the transaction ends.
+    package func lending<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let mark = rowMark
+        defer { release(to: mark) }
+        return try body()
+    }
+
+    /// The same by hand, for mutating functions: rows that are read after the mark are valid until it is released.
+    package var rowMark: Int { context?.mark ?? 0 }
+    package func release(to mark: Int) { context?.release(to: mark) }
+
+    /// Compresses a body with the dictionary of its entity. Nil, and nothing is appended, if it is to be stored as it is.
+    func compress(_ body: Bytes, of entity: Catalog.Entity, into writer: inout ByteWriter) -> UInt16? {
+        guard body.count >= RowCompression.smallestBody, let context, let dictionary = state.currentDictionary(of: entity)
+        else { return nil }
+        return context.compress(body, dictionary, into: &writer) ? dictionary.id : nil
+    }
+
+    /// The row of a record. Nil if there is none. Valid until the `lending` closure around the call returns.
     ///
     /// - Throws: `.damagedRow` if there are bytes that are no row.
     package func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> RowView? {
@@ -22,8 +47,15 @@ package struct StoreAccess {
         return try view(bytes, entity, key)
     }
 
-    private func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
-        guard let row = RowView(bytes) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
+    package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
+        if let row = RowView(bytes) { return row }
+        guard let id = RowView.dictionary(of: bytes) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
+        guard let context, let dictionary = state.dictionary(id) else {
+            throw .damagedDictionary(entity: entity.name, key: describe(key), dictionary: id)
+        }
+        guard let body = context.decompress(bytes.slice(RowFormat.headerSize..<bytes.count), dictionary),
+            let row = RowView(bytes, body: body)
+        else { throw .damagedRow(entity: entity.name, key: describe(key)) }
         return row
     }
 
@@ -85,7 +117,7 @@ package struct StoreAccess {
         defer { cursor.close() }
         var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
         while let (key, value) = entry {
-            guard try body(key, view(value, entity, key)) else { return }
+            guard try lending({ try body(key, view(value, entity, key)) }) else { return }
             entry = try cursor.next()
         }
     }
@@ -122,6 +154,8 @@ package struct StoreAccess {
         guard relationship.isStored else {
             return try referrers(of: key, through: index, positioned: reference.inverseIsOrdered, body)
         }
+        let mark = rowMark
+        defer { release(to: mark) }
         guard let value = try row(owner, key)?.body.value(of: field.id) else { return }
         if let target = value.reference {
             _ = try body(target)

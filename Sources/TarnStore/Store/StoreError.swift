@@ -39,6 +39,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case keyCollision(entity: String)
     /// A row cannot be read. It is not overwritten either.
     case damagedRow(entity: String, key: String)
+    /// A row needs a dictionary that is missing or damaged; so do all rows that were compressed with it.
+    case damagedDictionary(entity: String, key: String, dictionary: UInt16)
     /// The catalog in the store cannot be read.
     case damagedCatalog(path: String, detail: String)
     /// An error of LMDB itself.
@@ -80,6 +82,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             "two keys of \(entity) have the same digest; nothing was overwritten"
         case .damagedRow(let entity, let key):
             "the row of \(entity) \(key) is damaged; it was left as it is. Restore the store from a backup, or mirror again"
+        case .damagedDictionary(let entity, let key, let dictionary):
+            "the row of \(entity) \(key) needs the dictionary \(dictionary), which is missing or damaged, as do all rows that were compressed with it; restore the store from a backup, or mirror again"
         case .damagedCatalog(let path, let detail):
             "\(path): the catalog in the store cannot be read (\(detail)); restore it from a backup, or mirror again"
         case .lmdb(let error): error.description

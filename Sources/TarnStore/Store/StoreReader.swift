@@ -59,7 +59,9 @@ public struct StoreReader: ~Escapable {
         guard let destination = catalog.entity(id: relationship.destination) else { return }
         try key.storageKey.withUnsafeBytes { key in
             try access.targets(of: key, relationship) { target in
-                let record = try access.row(destination, target).map { try access.record(destination, target, $0) }
+                let record = try access.lending {
+                    try access.row(destination, target).map { try access.record(destination, target, $0) }
+                }
                 let key = record?.key ?? RecordKey(storageKey: target)
                 return try body(Target(entity: destination.name, key: key, record: record))
             }
@@ -98,10 +100,12 @@ extension StoreAccess {
 
     func record(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
         try key.storageKey.withUnsafeBytes { bytes in
-            guard let row = try row(entity, bytes) else { return nil }
-            let record = try record(entity, bytes, row)
-            // A digest may stand for another long key.
-            return record.key == key ? record : nil
+            try lending {
+                guard let row = try row(entity, bytes) else { return nil }
+                let record = try record(entity, bytes, row)
+                // A digest may stand for another long key.
+                return record.key == key ? record : nil
+            }
         }
     }
 

@@ -46,6 +46,10 @@ enum MetaKey {
     static let quota: StaticString = "quota"
     /// u64, big-endian: bytes that the file had when the quota was set, if that was more.
     static let quotaBase: StaticString = "quota base"
+    /// Followed by a space and the id of a dictionary in decimal: u16 entity id, then the dictionary.
+    static let dictionaryPrefix = "dictionary "
+    /// u64, big-endian: ids of dictionaries are never reused.
+    static let nextDictionary: StaticString = "next dictionary"
     /// u64, big-endian: response ids are never reused.
     static let nextResponse: StaticString = "next response"
 }
@@ -66,15 +70,19 @@ package final class StoreState: Sendable {
     private let indexes: [Table?]
     /// How structs are read and written at this generation.
     let plans = RowPlans()
+    private let dictionaries: DictionaryList
+    private let contexts = RowContextPool()
 
     init(
-        catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table]
+        catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table],
+        dictionaries: DictionaryList = DictionaryList([])
     ) throws(StoreError) {
         func table(_ name: String) throws(StoreError) -> Table {
             guard let table = fixed[name] else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
             return table
         }
         self.catalog = catalog
+        self.dictionaries = dictionaries
         self.generation = generation
         meta = try table(TableName.meta)
         requests = try table(TableName.requests)
@@ -86,6 +94,19 @@ package final class StoreState: Sendable {
         self.records = (0...Int(records.keys.max() ?? 0)).map { records[UInt16($0)] }
         self.indexes = (0...Int(indexes.keys.max() ?? 0)).map { indexes[UInt32($0)] }
     }
+
+    /// The dictionary that rows were compressed with.
+    func dictionary(_ id: UInt16) -> RowDictionary? { dictionaries[id] }
+
+    /// The dictionary that rows of an entity are compressed with from now on.
+    package func currentDictionary(of entity: Catalog.Entity) -> RowDictionary? {
+        entity.compression == EntityDefinition.Compression.none ? nil : dictionaries.current(of: entity.id)
+    }
+
+    /// Memory for compressed rows; nil as long as there is no dictionary. To be given back.
+    func takeContext() -> RowContext? { dictionaries.isEmpty ? nil : contexts.take() }
+
+    func give(back context: RowContext?) { if let context { contexts.give(back: context) } }
 
     package func records(of entity: UInt16) throws(StoreError) -> Table {
         guard Int(entity) < records.count, let table = records[Int(entity)] else {

@@ -9,6 +9,7 @@ public struct StoreWriter: ~Copyable {
     private var indexChanges = IndexChanges()
     private var scratch = ByteWriter(capacity: 1024)
     private var row = ByteWriter(capacity: 8192)
+    private var compressed = ByteWriter(capacity: 8192)
     private var merged = BodyBuilder()
     /// The commit sequence that this transaction gets if it changes something.
     package let sequence: UInt64
@@ -36,6 +37,8 @@ public struct StoreWriter: ~Copyable {
         _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isComplete: Bool, appending: Bool = false
     ) throws -> Outcome {
         let table = try access.state.records(of: entity.id)
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
         guard !appending, let oldBytes = try access.raw.get(table, key) else {
             let isPartial = !isComplete && lacksRequiredField(entity, body)
             try index(entity, key, old: nil, new: body)
@@ -44,9 +47,7 @@ public struct StoreWriter: ~Copyable {
             try log(.create, entity, key)
             return .created
         }
-        guard let old = RowView(oldBytes) else {
-            throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
-        }
+        let old = try access.view(oldBytes, entity, key)
         if StorageKey.isDigest(key) { try checkSameKey(entity, old.body, body) }
         if Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete { return .unchanged }
         merged.merge(old: old.body, new: body)
@@ -74,6 +75,8 @@ public struct StoreWriter: ~Copyable {
         try access.checkForm(of: key, entity)
         let table = try access.state.records(of: entity.id)
         let storageKey = key.storageKey
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
         return try storageKey.withUnsafeBytes { bytes in
             guard let row = try access.row(entity, bytes) else { return false }
             // A digest may stand for another long key.
@@ -163,13 +166,17 @@ public struct StoreWriter: ~Copyable {
         }
     }
 
-    private func put(
+    private mutating func put(
         _ table: Table, _ entity: Catalog.Entity, _ key: Bytes, _ body: Bytes, isWide: Bool, isPartial: Bool, appending: Bool
     ) throws {
         try access.raw.willAdd()
-        let row = try access.raw.reserve(table, key, count: RowFormat.headerSize + body.count, append: appending)
-        RowView.writeHeader(to: row, isPartial: isPartial, isWide: isWide, entity: entity.id, version: sequence)
-        UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: body)
+        compressed.removeAll()
+        let dictionary = access.compress(body, of: entity, into: &compressed)
+        let stored = dictionary == nil ? body : compressed.bytes
+        let row = try access.raw.reserve(table, key, count: RowFormat.headerSize + stored.count, append: appending)
+        RowView.writeHeader(
+            to: row, isPartial: isPartial, isWide: isWide, entity: entity.id, version: sequence, dictionary: dictionary ?? 0)
+        UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: stored)
         let checksum = RowView.checksum(of: Bytes(row), table: UInt32(entity.id), key: key)
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
     }

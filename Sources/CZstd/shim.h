@@ -1,0 +1,4 @@
+// zstd, with its trainer of dictionaries.
+#pragma once
+#include <zstd.h>
+#include <zdict.h>

@@ -1,0 +1,53 @@
+// The dictionaries of a store at one generation, and the contexts that wait for the next transaction.
+
+import Synchronization
+
+/// Every dictionary, by id. Of an entity the one with the highest id is current.
+struct DictionaryList: Sendable {
+    private var byID: [RowDictionary?] = []
+    private var byEntity: [RowDictionary?] = []
+
+    init(_ list: [(entity: UInt16, dictionary: RowDictionary)]) {
+        for (entity, dictionary) in list.sorted(by: { $0.dictionary.id < $1.dictionary.id }) {
+            DictionaryList.set(&byID, Int(dictionary.id), dictionary)
+            DictionaryList.set(&byEntity, Int(entity), dictionary)
+        }
+    }
+
+    var isEmpty: Bool { byID.isEmpty }
+
+    subscript(id: UInt16) -> RowDictionary? { Int(id) < byID.count ? byID[Int(id)] : nil }
+
+    func current(of entity: UInt16) -> RowDictionary? { Int(entity) < byEntity.count ? byEntity[Int(entity)] : nil }
+
+    private static func set(_ list: inout [RowDictionary?], _ position: Int, _ dictionary: RowDictionary) {
+        while list.count <= position { list.append(nil) }
+        list[position] = dictionary
+    }
+}
+
+final class RowContextPool: Sendable {
+    private struct Idle: @unchecked Sendable {
+        // Each context belongs to one transaction at a time: whoever took it out of here.
+        var contexts: [RowContext] = []
+    }
+
+    private struct Transfer: @unchecked Sendable {
+        let context: RowContext?
+    }
+
+    private static let capacity = 32
+    private let idle = Mutex(Idle())
+
+    func take() -> RowContext? {
+        idle.withLock { Transfer(context: $0.contexts.popLast()) }.context ?? RowContext()
+    }
+
+    func give(back context: RowContext) {
+        context.reset()
+        let item = Transfer(context: context)
+        idle.withLock { idle in
+            if idle.contexts.count < RowContextPool.capacity, let context = item.context { idle.contexts.append(context) }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// A trained dictionary: what the rows of one entity have in common, so that a single row compresses well.
+
+import CZstd
+internal import LMDB
+
+/// A dictionary in zstd's digested forms. Both are immutable and may be used by any number of threads at once (zstd.h).
+package final class RowDictionary: @unchecked Sendable {
+    /// Unique in the store, never reused; 0 is no dictionary.
+    package let id: UInt16
+    package let bytes: [UInt8]
+    let forReading: OpaquePointer
+    let forWriting: OpaquePointer
+
+    /// Nil if zstd cannot use the bytes.
+    init?(id: UInt16, bytes: [UInt8]) {
+        guard id > 0,
+            let forReading = bytes.withUnsafeBytes({ ZSTD_createDDict($0.baseAddress, $0.count) })
+        else { return nil }
+        guard let forWriting = bytes.withUnsafeBytes({ ZSTD_createCDict($0.baseAddress, $0.count, RowCompression.level) })
+        else {
+            ZSTD_freeDDict(forReading)
+            return nil
+        }
+        self.id = id
+        self.bytes = bytes
+        self.forReading = forReading
+        self.forWriting = forWriting
+    }
+
+    deinit {
+        ZSTD_freeDDict(forReading)
+        ZSTD_freeCDict(forWriting)
+    }
+
+    /// Trains a dictionary from bodies of rows. Nil if there are too few of them, or if they have too little in common.
+    ///
+    /// - Parameter capacity: its largest size. zstd advises a hundredth of the samples.
+    static func train(_ samples: borrowing ByteWriter, sizes: [Int], capacity: Int) -> [UInt8]? {
+        guard !sizes.isEmpty else { return nil }
+        var dictionary = [UInt8](repeating: 0, count: capacity)
+        let all = samples.bytes
+        let size = dictionary.withUnsafeMutableBytes { buffer in
+            ZDICT_trainFromBuffer(buffer.baseAddress, buffer.count, all.baseAddress, sizes, UInt32(sizes.count))
+        }
+        guard ZDICT_isError(size) == 0, size > 0 else { return nil }
+        dictionary.removeLast(dictionary.count - size)
+        return dictionary
+    }
+}
+
+package enum RowCompression {
+    /// zstd's level: 3 costs what 1 costs here, and is smaller.
+    static let level: Int32 = 3
+    /// Shorter bodies are stored as they are.
+    static let smallestBody = 256
+    /// A damaged frame could claim any size; no body is longer.
+    static let largestBody = 1 << 30
+    /// When an entity has that many rows, or that many bytes of them, its first dictionary is trained.
+    static let rowsToTrain = 1000
+    static let bytesToTrain = 1 << 20
+    /// What is read for training.
+    static let sampleBytes = 6 << 20
+    static let largestDictionary = 64 << 10
+}

@@ -4,7 +4,7 @@
 usage: tools/read-store.py STORE [ENTITY]
 
 Written from the page "Store format" (Sources/Tarn/Tarn.docc/StoreFormat.md) alone, to prove that the page is enough. Needs
-LMDB's package for Python (Debian: python3-lmdb). Checks every row's checksum; a damaged row ends it with status 1.
+LMDB's package for Python (Debian: python3-lmdb), and for compressed rows zstandard's (python3-zstandard). Checks every row's checksum; a damaged row ends it with status 1.
 """
 import base64
 import datetime
@@ -73,6 +73,10 @@ class Store:
         if self.transaction.get(b"format", db=meta) != b"1":
             raise SystemExit(f"{path}: not a store of format 1")
         self.entities = json.loads(self.transaction.get(b"catalog", db=meta))["entities"]
+        self.dictionaries = {}
+        for key, value in self.transaction.cursor(db=meta):
+            if key.startswith(b"dictionary "):
+                self.dictionaries[int(key[11:])] = value[2:]
         self.by_id = {entity["id"]: entity for entity in self.entities}
 
     def table(self, name):
@@ -84,12 +88,12 @@ class Store:
 
     def row(self, table_id, key, row):
         """Flags, version and fields of a row: id → value bytes."""
-        form, flags, compression, _, _, _, checksum, version = struct.unpack_from("<BBBBHHIQ", row)
-        if form != 1 or compression != 0:
+        form, flags, compression, _, dictionary, _, checksum, version = struct.unpack_from("<BBBBHHIQ", row)
+        if form != 1 or compression > 1:
             raise ValueError(f"a row of format {form} with compression {compression}")
         if crc32c(struct.pack("<I", table_id) + key + row[0:8] + row[12:]) != checksum:
             raise ValueError("the checksum is wrong")
-        body = row[20:]
+        body = self.decompress(row[20:], dictionary) if compression else row[20:]
         (count,) = struct.unpack_from("<H", body)
         entry = struct.Struct("<HI" if flags & 2 else "<HH")
         values, start, fields = 2 + count * entry.size, 0, {}
@@ -98,6 +102,11 @@ class Store:
             fields[field] = body[values + start:values + end]
             start = end
         return flags, version, fields
+
+    def decompress(self, frame, dictionary):
+        import zstandard
+        data = zstandard.ZstdCompressionDict(self.dictionaries[dictionary])
+        return zstandard.ZstdDecompressor(dict_data=data).decompress(frame)
 
     def record(self, entity, key, row):
         flags, version, values = self.row(entity["id"], key, row)

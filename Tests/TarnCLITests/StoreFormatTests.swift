@@ -109,5 +109,15 @@ struct StoreFormatTests {
                 ])
             try writer.put("Edge", RecordKey("a\u{0}b"), [.init("small", .int(-200))])
         }
+        // Rows with a dictionary.
+        for round in 0..<2 {
+            try await second.write { writer in
+                for number in 0..<1200 {
+                    let text = String(repeating: "What repeats itself compresses well. ", count: 10) + "\(number) of round \(round)"
+                    try writer.put("Edge", RecordKey("row \(number)"), [.init("raw", .bytes(Array(text.utf8)))])
+                }
+            }
+            #expect(try second.trainDictionaries().contains("Edge") == (round == 0))
+        }
     }
 }

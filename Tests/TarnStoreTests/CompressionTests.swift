@@ -232,4 +232,50 @@ struct CompressionTests {
         try fill(second, 1300..<1400)
         #expect(try stored(first).compressed == 200)
     }
+
+    private struct Page: StoredRecord {
+        static let entity = "Page"
+        typealias Key = Int64
+        enum Field: Int, RecordField { case id, title, text }
+        var id: Int64
+        var title: String
+        var text: String
+        init(_ row: Row<Page>) throws(StoreError) {
+            (id, title, text) = (try row.get(.id), try row.get(.title), try row.get(.text))
+        }
+        func encode(into row: inout RowEncoder<Page>) {
+            row.set(.id, id)
+            row.set(.title, title)
+            row.set(.text, text)
+        }
+    }
+
+    @Test("structs and lent rows come from compressed rows as from plain ones, also beside each other, and nothing piles up")
+    func typed() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try mixed(schema())
+        try store.read { reader in
+            for key in [5, 1300, 1999] as [Int64] {
+                #expect(try reader.get(Page.self, key)?.text == text(Int(key)))
+            }
+            #expect(try reader.get(Page.self, [1999, 4000, 7] as [Int64]).map { $0?.title } == ["Page 1999", nil, "Page 7"])
+            var seen: Int64 = 0
+            try reader.forEach(Page.self) { row in
+                let other = try reader.get(Page.self, 1999 - seen)
+                #expect(try row.get(.text, as: String.self) == text(Int(seen)) && other?.id == 1999 - seen)
+                seen += 1
+            }
+            #expect(seen == 2000)
+            var next: [Int64] = []
+            try reader.forEachRelated(Page.self, 1400, "next", to: Page.self) { row in next.append(try row.get(.id)) }
+            #expect(next == [1401])
+            #expect(reader.access.rowMark == 0)
+        }
+        try store.write { writer in
+            var page = try #require(try writer.reader().get(Page.self, 1500))
+            page.title = "changed"
+            try writer.put(page)
+        }
+        #expect(try store.read { try $0.get(Page.self, 1500)?.title } == "changed")
+    }
 }

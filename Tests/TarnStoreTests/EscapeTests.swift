@@ -33,7 +33,8 @@ struct EscapeTests {
         process.arguments = [
             "swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-I", build + "/Modules",
             "-Xcc", "-fmodule-map-file=\(package)/Sources/CLMDB/module.modulemap",
-            "-Xcc", "-fmodule-map-file=\(package)/Sources/CCrypto/module.modulemap", source.path,
+            "-Xcc", "-fmodule-map-file=\(package)/Sources/CCrypto/module.modulemap",
+            "-Xcc", "-fmodule-map-file=\(package)/Sources/CZstd/module.modulemap", source.path,
         ]
         // To a file: a pipe that nobody empties would stop a talkative compiler.
         try Data().write(to: output)

@@ -260,7 +260,7 @@ struct CompressionTests {
             }
             #expect(try reader.get(Page.self, [1999, 4000, 7] as [Int64]).map { $0?.title } == ["Page 1999", nil, "Page 7"])
             var seen: Int64 = 0
-            try reader.forEach(Page.self) { row in
+            try reader.forEach(Page.self) { (row: Row<Page>) throws -> Void in
                 let other = try reader.get(Page.self, 1999 - seen)
                 #expect(try row.get(.text, as: String.self) == text(Int(seen)) && other?.id == 1999 - seen)
                 seen += 1

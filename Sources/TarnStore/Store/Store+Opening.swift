@@ -68,6 +68,8 @@ extension Store {
         }
         if access(path + "/data.mdb", F_OK) == 0 { return false }
         let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        // Made by another thread or process since.
+        if content.contains("data.mdb") { return false }
         guard content.isEmpty || Set(content).isSubset(of: ["store.lock", "turn.lock", "lock.mdb"]) else {
             throw .notAStore(path: path, detail: "the directory holds other files and no data.mdb; name a new directory")
         }

@@ -3,7 +3,7 @@ import PackageDescription
 
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
-//   TarnCLI → TarnInspect → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB
+//   TarnCLI → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
 
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]

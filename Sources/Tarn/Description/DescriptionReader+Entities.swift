@@ -50,11 +50,16 @@ extension DescriptionReader {
             case .destination: ".to"
             case .ordered: ".ordered"
             case .inverse: ".inverse"
+            case .initial: ".default"
+            case .rule: ".on_delete"
+            case .join: ".join"
             }
         }
         switch problem.part {
         case .entity: return entity
         case .key: return "\(entity).key"
+        case .parent: return "\(entity).parent"
+        case .index(let name): return "\(entity).indexes.\(name)"
         case .attribute(let name, let part): return "\(entity).attributes.\(name)\(aspect(part))"
         case .relationship(let name, let part): return "\(entity).relationships.\(name)\(aspect(part))"
         }

@@ -86,14 +86,6 @@ final class RowPlan: Sendable {
 }
 
 extension Catalog.Entity {
-    /// The types of the key's attributes.
-    var keyTypes: [AttributeType] {
-        key.map { id in
-            if case .attribute(let type)? = field(id: id)?.kind { return type }
-            return .string
-        }
-    }
-
     /// For messages: `int`, or `[string, int]`.
     var keyForm: String {
         let types = keyTypes

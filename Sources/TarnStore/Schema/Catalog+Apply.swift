@@ -4,32 +4,48 @@ extension Catalog {
     /// What applying a schema means for the tables.
     struct Change {
         var catalog: Catalog
-        /// Indexes that have to be built because their entity may have rows: (entity id, field id).
-        var newIndexes: [(entity: UInt16, field: UInt16)] = []
+        /// Indexes that have to be built because their entity may have rows.
+        var newIndexes: [NewIndex] = []
+        /// Indexes that are no longer used; their tables are emptied.
+        var oldIndexes: [UInt32] = []
+        /// Indexes of which it has to be checked that no value stands in them twice.
+        var newlyUnique: [NewIndex] = []
+    }
+
+    struct NewIndex: Hashable {
+        /// The entity that declares it.
+        var entity: UInt16
+        /// Of the attribute or reference, if it is the index of one.
+        var field: UInt16?
+        var index: UInt32
     }
 
     /// The catalog after a schema was applied. Entities and fields that the schema does not name stay as they are: another
     /// program may use them.
     ///
-    /// - Throws: `SchemaError` if the schema is not sound, or if it changes the key of an entity, the type of an attribute,
-    ///   or the destination or stored side of a relationship.
+    /// - Throws: `SchemaError` if the schema is not sound, or if it changes the parent or the key of an entity, the type of an
+    ///   attribute, or the destination or stored side of a relationship.
     func applying(_ schema: Schema) throws(SchemaError) -> Change {
         var change = Change(catalog: self)
         if let problem = schema.problems().first { throw problem }
-        for definition in schema.entities where change.catalog.entity(definition.name) == nil {
-            change.catalog.entities.append(Entity(id: change.catalog.nextEntity, name: definition.name, key: [], fields: []))
-            change.catalog.nextEntity += 1
-        }
-        for definition in schema.entities {
-            for attribute in definition.attributes {
-                try change.apply(attribute, to: definition.name)
-            }
+        let definitions = schema.parentsFirst
+        for definition in definitions { try change.add(definition) }
+        for definition in definitions {
+            for attribute in definition.attributes { try change.apply(attribute, to: definition.name) }
             for relationship in definition.relationships {
                 try change.apply(relationship, of: definition, in: schema)
             }
             try change.applyKey(definition)
             change.applyCompression(definition)
+            // What descends from it has its fields, before it gets its own.
+            change.catalog.resolve()
         }
+        for definition in definitions {
+            try change.applyIndexes(definition)
+            try change.applyJoins(definition, in: schema)
+            change.catalog.resolve()
+        }
+        try change.checkInheritedNames()
         return change
     }
 }
@@ -42,12 +58,37 @@ extension Catalog.Change {
         return position
     }
 
+    /// An entity that is not there yet; of one that is, the parent has to be the same.
+    fileprivate mutating func add(_ definition: EntityDefinition) throws(SchemaError) {
+        let parent = definition.parent.flatMap { catalog.entity($0)?.id }
+        if let known = catalog.entity(definition.name) {
+            guard known.parent == parent else {
+                let was = known.parent.flatMap { catalog.entity(id: $0)?.name }
+                throw SchemaError(
+                    entity: definition.name, field: nil,
+                    "its parent was \(was ?? "none") and is now \(definition.parent ?? "none"), and records are stored in the old table; keep it, or start a new store")
+            }
+            return
+        }
+        let id = catalog.nextEntity
+        var entity = Catalog.Entity(id: id, name: definition.name, parent: parent, root: id, key: [], fields: [])
+        catalog.nextEntity += 1
+        if parent != nil {
+            entity.members = catalog.nextIndex
+            newIndexes.append(Catalog.NewIndex(entity: id, field: nil, index: catalog.nextIndex))
+            catalog.nextIndex += 1
+        }
+        catalog.entities.append(entity)
+        catalog.resolve()
+    }
+
     /// Only rows that are written from now on are concerned.
     fileprivate mutating func applyCompression(_ definition: EntityDefinition) {
         catalog.entities[position(of: definition.name)].compression = definition.compression
     }
 
     fileprivate mutating func applyKey(_ definition: EntityDefinition) throws(SchemaError) {
+        guard definition.parent == nil else { return }
         let e = position(of: definition.name)
         let key = definition.key.compactMap { catalog.entities[e].field($0)?.id }
         if catalog.entities[e].key.isEmpty {
@@ -62,6 +103,8 @@ extension Catalog.Change {
 
     fileprivate mutating func apply(_ attribute: AttributeDefinition, to entity: String) throws(SchemaError) {
         let e = position(of: entity)
+        let constant = attribute.defaultValue.map { Catalog.Constant($0) }
+        let unique = attribute.isUnique ? true : nil
         if let f = catalog.entities[e].fields.firstIndex(where: { $0.name == attribute.name }) {
             let stored = catalog.entities[e].fields[f]
             guard case .attribute(let type) = stored.kind, type.holdsValues(of: attribute.type) else {
@@ -72,9 +115,90 @@ extension Catalog.Change {
             }
             catalog.entities[e].fields[f].kind = .attribute(attribute.type)
             catalog.entities[e].fields[f].isOptional = attribute.isOptional
+            catalog.entities[e].fields[f].constant = constant
+            catalog.entities[e].fields[f].unique = unique
             if attribute.isIndexed && stored.index == nil { addIndex(entity: e, field: f) }
+            noteUnique(entity: e, field: f, was: stored.isUnique)
         } else {
             add(attribute.name, .attribute(attribute.type), optional: attribute.isOptional, indexed: attribute.isIndexed, to: e)
+            let f = catalog.entities[e].fields.count - 1
+            catalog.entities[e].fields[f].constant = constant
+            catalog.entities[e].fields[f].unique = unique
+            noteUnique(entity: e, field: f, was: false)
+        }
+    }
+
+    private mutating func noteUnique(entity: Int, field: Int, was: Bool) {
+        let stored = catalog.entities[entity].fields[field]
+        guard stored.isUnique, !was, let index = stored.index else { return }
+        newlyUnique.append(Catalog.NewIndex(entity: catalog.entities[entity].id, field: stored.id, index: index))
+    }
+
+    /// Declared indexes: new ones are built, changed ones are built anew under another id.
+    fileprivate mutating func applyIndexes(_ definition: EntityDefinition) throws(SchemaError) {
+        let e = position(of: definition.name)
+        for index in definition.indexes {
+            var compiled = Catalog.Index(id: 0, name: index.name, components: [], isUnique: index.isUnique, conditions: [])
+            for component in index.components {
+                guard let field = catalog.entities[e].field(component.field) else { continue }
+                compiled.components.append(
+                    Catalog.Index.Component(field: field.id, folding: component.ignoresCase ? CaseFolding.version : nil))
+            }
+            for condition in index.conditions {
+                guard let field = catalog.entities[e].field(condition.attribute) else { continue }
+                compiled.conditions.append(
+                    Catalog.Index.Condition(
+                        field: field.id, comparison: condition.comparison, constant: Catalog.Constant(condition.value)))
+            }
+            let known = catalog.entities[e].indexes.firstIndex { $0.name == index.name }
+            if let known {
+                compiled.id = catalog.entities[e].indexes[known].id
+                if compiled == catalog.entities[e].indexes[known] { continue }
+                oldIndexes.append(compiled.id)
+            }
+            compiled.id = catalog.nextIndex
+            catalog.nextIndex += 1
+            if let known {
+                catalog.entities[e].indexes[known] = compiled
+            } else {
+                catalog.entities[e].indexes.append(compiled)
+            }
+            let new = Catalog.NewIndex(entity: catalog.entities[e].id, field: nil, index: compiled.id)
+            newIndexes.append(new)
+            if compiled.isUnique { newlyUnique.append(new) }
+        }
+    }
+
+    fileprivate mutating func applyJoins(_ definition: EntityDefinition, in schema: Schema) throws(SchemaError) {
+        let e = position(of: definition.name)
+        for relationship in definition.relationships {
+            guard let declared = relationship.join, schema.isStored(relationship, of: definition),
+                let destination = catalog.entity(relationship.destination),
+                let own = catalog.entities[e].field(declared.own), let theirs = destination.field(declared.theirs)
+            else { continue }
+            let partner = schema.partner(of: relationship, in: definition)
+            let join = Catalog.Join(
+                name: relationship.name, destination: destination.id, own: own.id, theirs: theirs.id,
+                isToMany: relationship.isToMany, inverse: relationship.inverse, inverseIsToMany: partner?.isToMany ?? true,
+                rule: relationship.deleteRule, inverseRule: partner?.deleteRule ?? .none)
+            // Nothing is stored of it: it may change.
+            if let known = catalog.entities[e].joins.firstIndex(where: { $0.name == relationship.name }) {
+                catalog.entities[e].joins[known] = join
+            } else {
+                catalog.entities[e].joins.append(join)
+            }
+        }
+    }
+
+    /// An entity may have had a field before one that it descends from got one of the same name.
+    fileprivate func checkInheritedNames() throws(SchemaError) {
+        for entity in catalog.entities where entity.parent != nil {
+            var names: Set<String> = []
+            for field in entity.fields where !names.insert(field.name).inserted {
+                throw SchemaError(
+                    entity: entity.name, field: field.name,
+                    "it has a field of this name, and one that it descends from has one too; give one of them another name")
+            }
         }
     }
 
@@ -85,6 +209,14 @@ extension Catalog.Change {
         let partner = schema.partner(of: relationship, in: definition)
         let e = position(of: definition.name)
         let stored = catalog.entities[e].field(relationship.name)
+        guard relationship.join == nil else {
+            if stored != nil {
+                throw SchemaError(
+                    entity: definition.name, field: relationship.name,
+                    "it was stored and would now be joined by \(relationship.join?.own ?? ""); give it another name, or start a new store")
+            }
+            return
+        }
         guard schema.isStored(relationship, of: definition) else {
             if stored != nil {
                 throw SchemaError(
@@ -103,7 +235,9 @@ extension Catalog.Change {
         let reference = Catalog.Reference(
             destination: destination.id, isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
             inverse: relationship.inverse, inverseIsToMany: partner?.isToMany ?? true,
-            inverseIsOrdered: partner?.isOrdered ?? false)
+            inverseIsOrdered: partner?.isOrdered ?? false,
+            rule: relationship.deleteRule == .none ? nil : relationship.deleteRule,
+            inverseRule: partner.flatMap { $0.deleteRule == .none ? nil : $0.deleteRule })
         guard let stored, let f = catalog.entities[e].fields.firstIndex(where: { $0.id == stored.id }) else {
             add(relationship.name, .reference(reference), optional: true, indexed: true, to: e)
             return
@@ -119,16 +253,20 @@ extension Catalog.Change {
     }
 
     private mutating func add(_ name: String, _ kind: Catalog.Kind, optional: Bool, indexed: Bool, to entity: Int) {
-        let id = catalog.entities[entity].nextField
-        catalog.entities[entity].nextField += 1
+        let root = catalog.entities.firstIndex { $0.id == catalog.entities[entity].root } ?? entity
+        let id = catalog.entities[root].nextField
+        catalog.entities[root].nextField += 1
         catalog.entities[entity].fields.append(Catalog.Field(id: id, name: name, kind: kind, isOptional: optional))
         if indexed { addIndex(entity: entity, field: catalog.entities[entity].fields.count - 1) }
     }
 
     private mutating func addIndex(entity: Int, field: Int) {
         catalog.entities[entity].fields[field].index = catalog.nextIndex
+        newIndexes.append(
+            Catalog.NewIndex(
+                entity: catalog.entities[entity].id, field: catalog.entities[entity].fields[field].id,
+                index: catalog.nextIndex))
         catalog.nextIndex += 1
-        newIndexes.append((catalog.entities[entity].id, catalog.entities[entity].fields[field].id))
     }
 }
 
@@ -141,6 +279,19 @@ extension AttributeType {
 }
 
 extension Schema {
+    /// Every entity behind the one that it descends from, otherwise as they are declared.
+    var parentsFirst: [EntityDefinition] {
+        var result: [EntityDefinition] = [], done: Set<String> = []
+        // Each round takes at least one, unless parents go round in circles, which is a problem of the schema.
+        while result.count < entities.count {
+            let next = entities.filter { !done.contains($0.name) && ($0.parent.map(done.contains) ?? true) }
+            if next.isEmpty { break }
+            for definition in next { done.insert(definition.name) }
+            result += next
+        }
+        return result
+    }
+
     /// The same relationship as it is declared at the other side, if it is.
     func partner(of relationship: RelationshipDefinition, in definition: EntityDefinition) -> RelationshipDefinition? {
         guard let inverse = relationship.inverse,

@@ -24,17 +24,19 @@ package struct SchemaProblem: Sendable, Hashable {
         case key
         case attribute(String, Aspect)
         case relationship(String, Aspect)
+        case index(String)
+        case parent
     }
 
     package enum Aspect: Sendable, Hashable {
-        case name, type, values, index, destination, ordered, inverse
+        case name, type, values, index, destination, ordered, inverse, initial, rule, join
     }
 
     package var part: Part
     package var error: SchemaError
 }
 
-private struct SchemaValidation {
+struct SchemaValidation {
     /// A name on an entity: where an inverse would live.
     private struct Seat: Hashable {
         var entity: String
@@ -43,7 +45,7 @@ private struct SchemaValidation {
 
     let schema: Schema
     private(set) var problems: [SchemaProblem] = []
-    private let entities: [String: EntityDefinition]
+    let entities: [String: EntityDefinition]
     /// Inverses that are not declared at their destination, and who named them first.
     private var claims: [Seat: String] = [:]
 
@@ -64,9 +66,12 @@ private struct SchemaValidation {
                 report(entity, .entity, nil, "declared twice: merge the two, or rename one")
                 continue
             }
+            checkParent(of: entity)
             checkAttributes(of: entity)
             checkKey(of: entity)
             checkRelationships(of: entity)
+            checkJoinsAndRules(of: entity)
+            checkIndexes(of: entity)
         }
     }
 
@@ -81,6 +86,7 @@ private struct SchemaValidation {
                 report(entity, .attribute(name, .name), name, "declared twice: merge the two, or rename one")
             }
             checkType(attribute.type, of: name, of: entity, inList: false)
+            checkDefault(of: attribute, of: entity)
             guard attribute.isIndexed else { continue }
             switch attribute.type {
             case .json:
@@ -122,6 +128,12 @@ private struct SchemaValidation {
     }
 
     private mutating func checkKey(of entity: EntityDefinition) {
+        if entity.parent != nil {
+            if !entity.key.isEmpty {
+                report(entity, .key, nil, "it has the key of the entity that it descends from: remove its own")
+            }
+            return
+        }
         if entity.key.isEmpty {
             report(entity, .key, nil, "needs a key: name the attribute, or the attributes, that identify a record")
         }
@@ -132,10 +144,8 @@ private struct SchemaValidation {
                 continue
             }
             guard let attribute = entity.attributes.first(where: { $0.name == name }) else {
-                if entity.relationships.contains(where: { $0.name == name }) {
-                    report(
-                        entity, .key, name,
-                        "the key names the relationship \"\(name)\": name an attribute that holds its key instead")
+                if let relationship = entity.relationships.first(where: { $0.name == name }) {
+                    checkOwner(relationship, of: entity)
                 } else {
                     report(
                         entity, .key, name, Spelling.unknown("attribute", name, among: entity.attributes.map(\.name)))
@@ -260,7 +270,7 @@ private struct SchemaValidation {
 
     // MARK: Names and reports
 
-    private mutating func checkFieldName(_ name: String, _ part: SchemaProblem.Part, of entity: EntityDefinition) {
+    mutating func checkFieldName(_ name: String, _ part: SchemaProblem.Part, of entity: EntityDefinition) {
         guard !isName(name, underscoreFirst: true) else { return }
         report(
             entity, part, name,
@@ -268,7 +278,7 @@ private struct SchemaValidation {
         )
     }
 
-    private func isName(_ name: String, underscoreFirst: Bool) -> Bool {
+    func isName(_ name: String, underscoreFirst: Bool) -> Bool {
         func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
         guard let first = name.utf8.first, isLetter(first) || (underscoreFirst && first == UInt8(ascii: "_")) else {
             return false
@@ -276,7 +286,7 @@ private struct SchemaValidation {
         return name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }
     }
 
-    private mutating func report(
+    mutating func report(
         _ entity: EntityDefinition, _ part: SchemaProblem.Part, _ field: String?, _ message: String
     ) {
         problems.append(SchemaProblem(part: part, error: SchemaError(entity: entity.name, field: field, message)))

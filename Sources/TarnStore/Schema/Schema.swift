@@ -15,11 +15,19 @@ public struct Schema: Sendable, Hashable {
 public struct EntityDefinition: Sendable, Hashable {
     /// Unique in the schema. By convention a singular noun that begins with a capital: `Issue`.
     public var name: String
+    /// The entity that this one is a special kind of. It has all that the parent has, its records are the parent's as
+    /// well, and they share one table and one space of keys.
+    public var parent: String?
     /// The names of the attributes that identify a record, in order. More than one makes a composite key.
-    /// Key attributes are `int`, `string` or `uuid`, and not optional.
+    /// Key attributes are `int`, `string` or `uuid`, and not optional. A to-one relationship may be part of the key too:
+    /// then the key of the record that it leads to is, component by component (a child identified by its parent).
+    /// Empty for an entity with a parent, whose key it has.
     public var key: [String]
     public var attributes: [AttributeDefinition]
     public var relationships: [RelationshipDefinition]
+    /// Indexes beside those of single attributes.
+    public var indexes: [IndexDefinition]
+    /// Of an entity with a parent it is that of the topmost one.
     public var compression: Compression
 
     /// How rows are stored.
@@ -31,10 +39,12 @@ public struct EntityDefinition: Sendable, Hashable {
     }
 
     public init(
-        _ name: String, key: [String], attributes: [AttributeDefinition], relationships: [RelationshipDefinition] = [],
-        compression: Compression = .zstd
+        _ name: String, parent: String? = nil, key: [String] = [], attributes: [AttributeDefinition],
+        relationships: [RelationshipDefinition] = [], indexes: [IndexDefinition] = [], compression: Compression = .zstd
     ) {
         self.name = name
+        self.parent = parent
+        self.indexes = indexes
         self.compression = compression
         self.key = key
         self.attributes = attributes
@@ -50,12 +60,22 @@ public struct AttributeDefinition: Sendable, Hashable {
     public var isOptional: Bool
     /// Whether the store keeps an index from its values to the records.
     public var isIndexed: Bool
+    /// Whether no two records may have the same value (nulls are distinct); implies an index.
+    public var isUnique: Bool
+    /// What a record gets when it is stored completely for the first time and nothing is said of the attribute. A record
+    /// that is partial does not get it: there, an absent attribute is one that is not known yet.
+    public var defaultValue: Value?
 
-    public init(_ name: String, _ type: AttributeType, optional: Bool = false, indexed: Bool = false) {
+    public init(
+        _ name: String, _ type: AttributeType, optional: Bool = false, indexed: Bool = false, unique: Bool = false,
+        default defaultValue: Value? = nil
+    ) {
         self.name = name
         self.type = type
         self.isOptional = optional
-        self.isIndexed = indexed
+        self.isIndexed = indexed || unique
+        self.isUnique = unique
+        self.defaultValue = defaultValue
     }
 }
 
@@ -88,7 +108,8 @@ public indirect enum AttributeType: Sendable, Hashable {
 
 /// A named reference to records of another entity (or the same one).
 ///
-/// One side of a pair is stored: the to-one side, else the side that is declared. The other is derived from an index.
+/// One side of a pair is stored: the to-one side, else the side that is declared. The other is derived from an index. A
+/// relationship that is joined by attributes is stored on neither side.
 public struct RelationshipDefinition: Sendable, Hashable {
     public var name: String
     /// The name of the entity that it points to.
@@ -99,11 +120,43 @@ public struct RelationshipDefinition: Sendable, Hashable {
     /// The name of the same relationship seen from the destination. It need not be declared there; if it is, both
     /// declarations must name each other.
     public var inverse: String?
+    /// What happens to the records that it leads to when the record that has it is deleted.
+    public var deleteRule: DeleteRule
+    /// If the relationship is joined by attributes, and not stored: which.
+    public var join: Join?
+
+    /// What happens at the other end when a record is deleted.
+    public enum DeleteRule: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Nothing: references to the record stay, and their target is missing.
+        case none
+        /// References to the record are taken out.
+        case nullify
+        /// The records that the relationship leads to are deleted as well, by their rules.
+        case cascade
+        /// The record is not deleted as long as the relationship leads to one that is there, and is not deleted with it.
+        case deny
+    }
+
+    /// A foreign key in the payload: the relationship leads to the records whose attribute has the value of one's own.
+    /// The attributes are the only truth; both are indexed, and of one type.
+    public struct Join: Sendable, Hashable {
+        public var own: String
+        /// The attribute at the destination: unique, or the key, for a to-one relationship.
+        public var theirs: String
+
+        public init(_ own: String, equals theirs: String) {
+            self.own = own
+            self.theirs = theirs
+        }
+    }
 
     public init(
-        _ name: String, to destination: String, many: Bool = false, ordered: Bool = false, inverse: String? = nil
+        _ name: String, to destination: String, many: Bool = false, ordered: Bool = false, inverse: String? = nil,
+        onDelete deleteRule: DeleteRule = .none, joinedBy join: Join? = nil
     ) {
         self.name = name
+        self.deleteRule = deleteRule
+        self.join = join
         self.destination = destination
         self.isToMany = many
         self.isOrdered = ordered

@@ -157,7 +157,7 @@ extension Store {
             defer { state.give(back: context) }
             for entity in change.catalog.entities {
                 let records = try transaction.table(TableName.records(entity.id))
-                for field in entity.fields where change.newIndexes.contains(where: { $0 == (entity.id, field.id) }) {
+                for field in entity.fields where change.newIndexes.contains(where: { $0.entity == entity.id && $0.field == field.id }) {
                     guard let index = field.index else { continue }
                     try IndexBuild.run(
                         StoreAccess(raw, state, context), entity: entity, field: field, from: records,

@@ -1,0 +1,70 @@
+// Declared indexes: over one attribute or several, unique or not, over all records or some.
+
+/// An index of an entity, from the values of its components, in their order, to the records.
+///
+/// For the plain index of one attribute `AttributeDefinition.isIndexed` is enough; this is for combinations, for indexes
+/// that are unique, that hold only some records, or that ignore case.
+public struct IndexDefinition: Sendable, Hashable {
+    /// Unique among the indexes and fields of the entity and of those that it descends from.
+    public var name: String
+    public var components: [Component]
+    /// Whether no two records may have the same values. Records of which a component is null or absent are not compared
+    /// (nulls are distinct). It is checked at the end of a write.
+    public var isUnique: Bool
+    /// The index holds the records that meet all of these; every record if there are none.
+    public var conditions: [IndexCondition]
+
+    public struct Component: Sendable, Hashable {
+        /// The name of an attribute, or of a stored to-one relationship.
+        public var field: String
+        /// Whether texts that differ only in case are the same (Unicode's default caseless matching, D144; the table is
+        /// fixed, see ``CaseFolding``).
+        public var ignoresCase: Bool
+
+        public init(_ field: String, ignoringCase: Bool = false) {
+            self.field = field
+            self.ignoresCase = ignoringCase
+        }
+    }
+
+    public init(
+        _ name: String, on components: [Component], unique: Bool = false, where conditions: [IndexCondition] = []
+    ) {
+        self.name = name
+        self.components = components
+        self.isUnique = unique
+        self.conditions = conditions
+    }
+
+    public init(_ name: String, on fields: String..., unique: Bool = false, where conditions: [IndexCondition] = []) {
+        self.init(name, on: fields.map { Component($0) }, unique: unique, where: conditions)
+    }
+}
+
+extension IndexDefinition.Component: ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) { self.init(value) }
+}
+
+/// What a record has to meet to stand in a partial index: one attribute compared with a value. An absent attribute counts
+/// as null. A comparison of a null with a value is never met, except `!=` (null is not equal to any value).
+public struct IndexCondition: Sendable, Hashable {
+    public enum Comparison: String, Sendable, Hashable, Codable, CaseIterable {
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+    }
+
+    public var attribute: String
+    public var comparison: Comparison
+    /// Of the attribute's type; null only with `==` and `!=`.
+    public var value: Value
+
+    public init(_ attribute: String, _ comparison: Comparison, _ value: Value) {
+        self.attribute = attribute
+        self.comparison = comparison
+        self.value = value
+    }
+}

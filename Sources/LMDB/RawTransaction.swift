@@ -49,6 +49,11 @@ package struct RawTransaction {
         return true
     }
 
+    /// Takes everything out of a table.
+    package func removeAll(_ table: Table) throws(LMDBError) {
+        try check(mdb_drop(pointer, table.handle, 0), "empty")
+    }
+
     package func cursor(_ table: Table) throws(LMDBError) -> RawCursor {
         var cursor: OpaquePointer?
         try check(mdb_cursor_open(pointer, table.handle, &cursor), "cursor")

@@ -1,5 +1,7 @@
 // What an import did.
 
+public import TarnStore
+
 /// The counts and diagnostics of an import. Also a successful import has one.
 public struct ImportReport: Sendable, Hashable {
     public struct Counts: Sendable, Hashable {
@@ -29,8 +31,11 @@ public struct ImportReport: Sendable, Hashable {
     public var diagnostics: [Diagnostic] = []
     /// How many there were.
     public var diagnosticCount = 0
-    /// How many records, nested ones included, were skipped because they have no usable key.
+    /// How many records, nested ones included, were skipped: they have no usable key, or values that have to be unique and
+    /// are another record's.
     public var skipped = 0
+    /// Of those, the ones that were listed and are not in the store for it.
+    public var dropped: [ListedRecord] = []
     /// In the order of entities and paths.
     public var unmapped: [UnmappedPath] = []
     /// Records that the responses list, before duplicates are merged.
@@ -56,6 +61,7 @@ public struct ImportReport: Sendable, Hashable {
         diagnostics += other.diagnostics.prefix(ImportReport.diagnosticLimit - diagnostics.count)
         diagnosticCount += other.diagnosticCount
         skipped += other.skipped
+        dropped += other.dropped
         listed += other.listed
         conflicts += other.conflicts
         for path in other.unmapped {
@@ -82,6 +88,8 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
         case relationshipType = "relationship.type"
         /// A bare key of a record that is not there, for a relationship that would be stored in that record.
         case referenceUnstorable = "reference.unstorable"
+        /// A record with values that another one has, and that have to be unique: it is not stored.
+        case notUnique = "record.notUnique"
     }
 
     public var code: Code

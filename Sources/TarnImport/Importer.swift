@@ -13,6 +13,8 @@ public final class Importer {
     private let parser: JSONParser
     private var drafter: Drafter
     private var listed = 0
+    /// Whether records that have unique values of another one fail the unit. Otherwise each is left as it was, and reported.
+    public var isStrict = false
 
     /// - Throws: `ImportError.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
     public init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
@@ -61,7 +63,7 @@ public final class Importer {
         func draft(_ index: Int) {
             added.count += 1
             if let key = drafter.draft(tape, index, plan: position, parent: injected) {
-                added.listed.append(ListedRecord(entity: plan.plans[position].entity.id, storageKey: key))
+                added.listed.append(ListedRecord(entity: plan.plans[position].entity.root, storageKey: key))
             }
         }
         if tape.kind(place) == .array {
@@ -92,8 +94,10 @@ public final class Importer {
 
     /// Merges what was added into the store, and begins a new unit. Rows whose content does not change are not written.
     ///
-    /// - Throws: `StoreError`; then the transaction must not be committed.
+    /// - Throws: `StoreError`; then the transaction must not be committed. `.notUnique` if ``isStrict``.
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
+        writer.remembersRecords = !isStrict
+        defer { writer.remembersRecords = false }
         var report = ImportReport()
         report.listed = listed
         let order = drafter.list.sorted()
@@ -114,12 +118,17 @@ public final class Importer {
             }
         }
         try connectDerived(&writer, &tally)
+        if isStrict {
+            try writer.checkUnique()
+        } else {
+            try dropDoubles(&writer, &tally, &report)
+        }
         for (index, counts) in tally.counts.enumerated() where counts.total > 0 {
             report.entities[plan.plans[index].entity.name] = counts
         }
         report.diagnostics = drafter.diagnostics
         report.diagnosticCount = drafter.diagnosticCount
-        report.skipped = drafter.skipped
+        report.skipped += drafter.skipped
         report.conflicts = drafter.list.conflicts
         for plan in plan.plans {
             for (path, count) in plan.takeUnmapped() {
@@ -129,6 +138,33 @@ public final class Importer {
         report.unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
         discard()
         return report
+    }
+
+    /// Takes out what has unique values of another record, and reports it.
+    private func dropDoubles(
+        _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
+    ) throws {
+        for dropped in try writer.dropDoubles() {
+            let plans = plan.plans.indices.filter { plan.plans[$0].entity.root == dropped.entity }
+            let found = plans.lazy.compactMap { position in
+                dropped.storageKey.withUnsafeBytes { self.drafter.list.find(position, $0) }.map { (position, $0) }
+            }.first
+            guard let position = found?.0 ?? plans.first else { continue }
+            let entity = plan.plans[position].entity
+            tally.dropped(position, draft: found?.1, dropped.outcome)
+            report.skipped += 1
+            if case .created = dropped.outcome {
+                report.dropped.append(ListedRecord(entity: dropped.entity, storageKey: dropped.storageKey))
+            }
+            drafter.diagnosticCount += 1
+            guard drafter.diagnostics.count < ImportReport.diagnosticLimit else { continue }
+            func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { writer.access.describe($0) } }
+            drafter.diagnostics.append(
+                Diagnostic(
+                    code: .notUnique, path: "$", entity: entity.name, key: describe(dropped.storageKey), field: dropped.index,
+                    message:
+                        "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which has to be unique; this one is left as it was"))
+        }
     }
 
     /// Lists whose references stand in their members: members that came as bare keys get theirs, members that left lose it.
@@ -273,6 +309,15 @@ private struct ImportTally {
         case .unchanged:
             counts[plan].unchanged += 1
             isUnchanged[draft] = true
+        }
+    }
+
+    /// What was stored of a record was undone.
+    mutating func dropped(_ plan: Int, draft: Int?, _ outcome: StoreWriter.Outcome) {
+        switch outcome {
+        case .created: counts[plan].created -= 1
+        case .updated: counts[plan].updated -= 1
+        case .unchanged: counts[plan].unchanged -= 1
         }
     }
 

@@ -29,9 +29,9 @@ public struct StoreDump {
     ) throws {
         try store.read { reader in
             let access = reader.access
-            let entities = try entity.map { [try access.state.entity($0)] } ?? access.catalog.entities
+            let entities = try entity.map { [try access.state.entity($0)] } ?? access.catalog.entities.filter { $0.root == $0.id }
             for entity in entities {
-                let cursor = try access.raw.cursor(access.state.records(of: entity.id))
+                let cursor = try access.raw.cursor(access.state.records(of: entity.root))
                 defer { cursor.close() }
                 var entry = try cursor.first()
                 while let (key, value) = entry {
@@ -39,7 +39,13 @@ public struct StoreDump {
                     func report(_ reason: String) {
                         damaged(DamagedRow(entity: entity.name, key: access.describe(key), reason: reason))
                     }
-                    guard RowView.hasValidChecksum(value, table: UInt32(entity.id), key: key) else {
+                    // The table of an entity with a parent holds records of others as well.
+                    if entity.root != entity.id, value.count >= RowFormat.headerSize,
+                        !access.catalog.isKind(value.load(6), of: entity.id)
+                    {
+                        continue
+                    }
+                    guard RowView.hasValidChecksum(value, table: UInt32(entity.root), key: key) else {
                         report(value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong")
                         continue
                     }

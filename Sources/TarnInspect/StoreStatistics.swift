@@ -71,6 +71,10 @@ public struct StoreStatistics: Sendable {
         }
         if name.hasPrefix("i/"), let index = UInt32(name.dropFirst(2)) {
             for entity in catalog.entities {
+                if entity.members == index { return "which records are \(entity.name)" }
+                for declared in entity.indexes where declared.id == index {
+                    return "\(declared.isUnique ? "unique " : "")index \(entity.name).\(declared.name)"
+                }
                 for field in entity.fields where field.index == index {
                     guard case .reference(let reference) = field.kind else { return "index of \(entity.name).\(field.name)" }
                     let destination = catalog.entity(id: reference.destination)?.name ?? "?"

@@ -100,6 +100,11 @@ enum Forge {
     }
 }
 
+extension RecordKey: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    public init(integerLiteral value: Int64) { self.init(value) }
+    public init(stringLiteral value: String) { self.init(value) }
+}
+
 extension Store {
     func put(_ entity: String, _ key: RecordKey, _ values: [String: Value] = [:]) throws {
         try write { writer in

@@ -115,8 +115,8 @@ struct DescriptionEntityProblemsTests {
                 "Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: [int],",
                 "15:17: entities.Label.key: \"id\" is of type [int] and cannot"),
             .init(
-                "  Issue:\n    key: id", "  Issue:\n    key: author",
-                "20:10: entities.Issue.key: the key names the relationship \"author\""),
+                "  Issue:\n    key: id", "  Issue:\n    key: labels",
+                "20:10: entities.Issue.key: \"labels\" leads to many records and cannot be part of a key"),
             .init(
                 "  Label: { key", "  2Label: { key", "15:3: entities.2Label: an entity's name begins with a letter",
                 "30:21: entities.Issue.relationships.labels.to: unknown entity \"Label\": did you mean \"2Label\"?"),

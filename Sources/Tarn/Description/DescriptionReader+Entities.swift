@@ -16,6 +16,8 @@ extension DescriptionReader {
             schema.entities.append(definition)
             mapping.entities[entry.key] = itsMapping
         }
+        // Conditions are values of attributes, which may be those of a parent further down.
+        for entry in entries { indexes(of: entry, in: &schema) }
         // What follows from something reported above would only hide it.
         let fresh = schema.locatedProblems().filter { problem in
             if case .key = problem.part, isReported("entities.\(problem.error.entity ?? "").attributes") {
@@ -26,7 +28,7 @@ extension DescriptionReader {
         for problem in fresh {
             let field = DescriptionReader.field(problem)
             switch problem.part {
-            case .entity, .attribute(_, .name), .relationship(_, .name):
+            case .entity, .index, .attribute(_, .name), .relationship(_, .name):
                 report(field, keyMark(field), problem.error.message)
             default: report(at: field, problem.error.message)
             }
@@ -71,10 +73,11 @@ extension DescriptionReader {
         var mapping = EntityMapping()
         guard
             let section = section(
-                entry.value, field, keys: ["key", "attributes", "relationships", "ignore"],
-                required: ["key", "attributes"],
+                entry.value, field, keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore"],
+                required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
         else { return (definition, mapping) }
+        definition.parent = text(section, "parent")
         definition.key = texts(section, "key").map(\.text)
         for entry in entries(section, "attributes", of: "names to types") {
             let path = "\(field).attributes.\(entry.key)"
@@ -103,7 +106,7 @@ extension DescriptionReader {
         let optional = "write a ? after the type instead, such as type: string?"
         guard
             let section = section(
-                entry.value, field, keys: ["type", "from", "index", "epoch", "values"], required: ["type"],
+                entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values"], required: ["type"],
                 instead: ["optional": optional, "required": optional, "nullable": optional],
                 example: ["type": "type: string"])
         else { return attribute }
@@ -116,7 +119,11 @@ extension DescriptionReader {
                 report(section, "values", "only an enum has values: remove them, or write type: enum")
             }
         }
-        attribute.isIndexed = flag(section, "index")
+        attribute.isUnique = flag(section, "unique")
+        attribute.isIndexed = flag(section, "index") || attribute.isUnique
+        if let value = section["default"], !isReported(section.path("type")) {
+            attribute.defaultValue = constant(value, section.path("default"), attribute.type)
+        }
         let paths = sources(section)
         if !paths.isEmpty { mapping.paths[entry.key] = paths }
         if let text = text(section, "epoch") {

@@ -193,6 +193,8 @@ struct Walk {
         nonisolated(unsafe) let importer = importer
         let imported = try await mirror.store.write(alone: true) { writer in
             let report = isImported ? try importer.commit(into: &writer) : ImportReport()
+            var entry = entry
+            if !report.dropped.isEmpty { entry.listed.removeAll { report.dropped.contains($0) } }
             try writer.putResponse(entry)
             try writer.setCheckpoint(name, checkpoint)
             return report

@@ -89,19 +89,18 @@ struct KeyBounds {
 extension StoreAccess {
     /// Every row of an entity whose key is in the range, in key order or against it, until the closure returns false.
     func scan(
-        _ entity: Catalog.Entity, _ table: Table, in range: KeyRange, reversed: Bool,
-        _ body: (Bytes, RowView) throws -> Bool
+        _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, RowView) throws -> Bool
     ) throws {
-        try walk(entity, table, in: range, reversed: reversed) { key, value in
-            try lending { try body(key, view(value, entity, key)) }
+        try walk(entity, in: range, reversed: reversed) { key, value in
+            try lending { try body(key, view(value(), entity, key)) }
         }
     }
 
     /// The number of records of an entity whose key is in the range. Walks over them, except for `.all`.
-    func count(_ entity: Catalog.Entity, _ table: Table, in range: KeyRange) throws -> Int {
-        if range == .all { return try raw.statistics(table).entries }
+    func count(_ entity: Catalog.Entity, in range: KeyRange) throws -> Int {
+        if range == .all { return try count(entity) }
         var count = 0
-        try walk(entity, table, in: range, reversed: false) { _, _ in
+        try walk(entity, in: range, reversed: false) { _, _ in
             count += 1
             return true
         }
@@ -109,17 +108,16 @@ extension StoreAccess {
     }
 
     private func walk(
-        _ entity: Catalog.Entity, _ table: Table, in range: KeyRange, reversed: Bool,
-        _ body: (Bytes, Bytes) throws -> Bool
+        _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool
     ) throws {
         let bounds = try KeyBounds(range, entity)
-        let cursor = try raw.cursor(table)
-        defer { cursor.close() }
+        let source = try EntityCursor(self, entity), cursor = source.cursor
+        defer { source.close() }
         var entry = try reversed ? last(cursor, bounds) : first(cursor, bounds)
         while let (key, value) = entry {
             guard reversed ? bounds.isFromLower(key) : bounds.isBeforeUpper(key) else { return }
-            if try !bounds.needsWholeKey(key) || isInside(bounds, entity, key, value) {
-                guard try body(key, value) else { return }
+            if try !bounds.needsWholeKey(key) || isInside(bounds, entity, key, source.row(key, value)) {
+                guard try body(key, { try source.row(key, value) }) else { return }
             }
             entry = try reversed ? cursor.previous() : cursor.next()
         }

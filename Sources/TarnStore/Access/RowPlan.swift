@@ -14,6 +14,7 @@ final class RowPlan: Sendable {
     }
 
     let entity: Catalog.Entity
+    let entityID: UInt16
     let table: Table
     /// The state owns the plan.
     unowned(unsafe) let state: StoreState
@@ -63,11 +64,12 @@ final class RowPlan: Sendable {
                     isPositioned: reference.inverseIsOrdered))
         }
         self.entity = entity
+        entityID = entity.id
         self.state = state
         self.fields = fields
         self.relationships = relationships
         checksEveryKey = Record.Key.attributeType == nil
-        table = try state.records(of: entity.id)
+        table = try state.records(of: entity.root)
         ascending = fields.indices.sorted { fields[$0].id < fields[$1].id }
         let named = Set(fields.map(\.id))
         isComplete = entity.fields.allSatisfy { $0.isOptional || named.contains($0.id) }

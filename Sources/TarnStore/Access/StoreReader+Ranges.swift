@@ -19,7 +19,7 @@ extension StoreReader {
         _ entity: String, in range: KeyRange, reversed: Bool = false, _ body: (Record) throws -> Bool
     ) throws {
         let entity = try access.state.entity(entity)
-        try access.scan(entity, access.state.records(of: entity.id), in: range, reversed: reversed) { key, row in
+        try access.scan(entity, in: range, reversed: reversed) { key, row in
             try body(access.record(entity, key, row))
         }
     }
@@ -27,6 +27,6 @@ extension StoreReader {
     /// The number of records of an entity whose key is in a range. Walks over them, except for `.all`.
     public func count(_ entity: String, in range: KeyRange) throws -> Int {
         let entity = try access.state.entity(entity)
-        return try access.count(entity, access.state.records(of: entity.id), in: range)
+        return try access.count(entity, in: range)
     }
 }

@@ -73,8 +73,8 @@ extension StoreReader {
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Bool
     ) throws {
-        let plan = try access.plan(type), (entity, table) = plan._withUnsafeGuaranteedRef { ($0.entity, $0.table) }
-        try access.scan(entity, table, in: range, reversed: reversed) { key, view in
+        let plan = try access.plan(type), entity = plan._withUnsafeGuaranteedRef { $0.entity }
+        try access.scan(entity, in: range, reversed: reversed) { key, view in
             guard let lent = LentRow(view, access, plan) else {
                 throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
             }
@@ -99,8 +99,8 @@ extension StoreReader {
 
     /// The number of records of an entity. All of them are LMDB's own count; a range is walked over.
     public func count<Record: StoredRecord>(_ type: Record.Type, in range: KeyRange = .all) throws -> Int {
-        let (entity, table) = try access.plan(type)._withUnsafeGuaranteedRef { ($0.entity, $0.table) }
-        return try access.count(entity, table, in: range)
+        let entity = try access.plan(type)._withUnsafeGuaranteedRef { $0.entity }
+        return try access.count(entity, in: range)
     }
 
     /// The records that a relationship of a record leads to, lent, in its order. What is missing is passed over; see
@@ -128,7 +128,9 @@ extension StoreReader {
         func visit(_ storageKey: Bytes) throws -> Bool {
             guard let bytes = try access.raw.get(table, storageKey) else { return true }
             return try access.lending {
-                guard let lent = LentRow(try access.view(bytes, destination, storageKey), access, targets) else {
+                let row = try access.view(bytes, destination, storageKey)
+                guard try access.isOf(destination, row) else { return true }
+                guard let lent = LentRow(row, access, targets) else {
                     throw StoreError.damagedRow(entity: destination.name, key: access.describe(storageKey))
                 }
                 try body(Row(lent))
@@ -185,6 +187,11 @@ extension StoreAccess {
             row = plain
         } else {
             row = try view(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey)
+        }
+        // A row of the same tree, but of another kind.
+        if plan._withUnsafeGuaranteedRef({ row.entity != $0.entityID }) {
+            let entity = plan._withUnsafeGuaranteedRef { $0.entity }
+            guard try isOf(entity, row) else { return nil }
         }
         guard let lent = LentRow(row, self, plan) else {
             throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))

@@ -32,7 +32,7 @@ extension Store {
     @discardableResult
     public func trainDictionaries() throws -> [String] {
         var trained: [String] = []
-        for entity in catalog.entities where entity.compression != EntityDefinition.Compression.none {
+        for entity in catalog.entities where entity.root == entity.id && entity.compression != EntityDefinition.Compression.none {
             guard let dictionary = try trainedDictionary(entity) else { continue }
             if try add(dictionary, for: entity) { trained.append(entity.name) }
         }
@@ -43,7 +43,7 @@ extension Store {
         try read { reader in
             let access = reader.access
             guard access.state.currentDictionary(of: entity) == nil else { return nil }
-            let statistics = try access.raw.statistics(access.state.records(of: entity.id))
+            let statistics = try access.raw.statistics(access.state.records(of: entity.root))
             let pages = statistics.leafPages + statistics.overflowPages
             guard statistics.entries >= RowCompression.rowsToTrain || pages * statistics.pageSize >= RowCompression.bytesToTrain,
                 // Rows that had too little in common are not looked at again before there are twice as many.

@@ -67,7 +67,9 @@ internal import LMDB
 
     /// Takes the fields of `old`, replaced and completed by those of `new`: what `new` does not have stays. That includes
     /// the position of a reference, of which a plain reference to the same record says nothing.
-    package mutating func merge(old: RowBody, new: RowBody) {
+    ///
+    /// - Parameter dropped: fields of `old` that are left out.
+    package mutating func merge(old: RowBody, new: RowBody, dropping dropped: Set<UInt16> = []) {
         removeAll()
         var i = 0, j = 0
         while i < old.count || j < new.count {
@@ -81,7 +83,7 @@ internal import LMDB
                 j += 1
                 if newID == oldID { i += 1 }
             } else {
-                if let value = old.value(at: i) { field(UInt16(oldID), value) }
+                if let value = old.value(at: i), dropped.isEmpty || !dropped.contains(UInt16(oldID)) { field(UInt16(oldID), value) }
                 i += 1
             }
         }

@@ -206,6 +206,11 @@ public struct Catalog: Sendable, Hashable {
         relationships(of: entity).first { $0.name == name }
     }
 
+    /// The ids of all indexes, each once, in ascending order.
+    var indexIDs: [UInt32] {
+        Set(entities.flatMap { $0.fields.compactMap(\.index) + $0.indexes.map(\.id) + [$0.members].compactMap(\.self) }).sorted()
+    }
+
     /// Fills in what follows from the rest: what is inherited, roots, the types of keys.
     mutating func resolve() {
         // Parents have smaller ids than what descends from them.

@@ -1,14 +1,45 @@
 // Entries of indexes: what a row contributes to each, and how an entry is split again.
 //
 //   attribute:  the value as a tuple element (at most 270 bytes; a longer one is cut there and FF follows) ++ storage key
+//   declared:   the values of its components as tuple elements, one after the other, cut likewise ++ storage key
 //   reference:  the target's storage key ++ (position, u32 big-endian, if the derived side is ordered) ++ storage key
+//   members:    storage key
 //
-// The value of an entry is empty. Absent and null attributes stand as the tuple's null; an absent reference has no entry.
+// The value of an entry is empty. Absent and null attributes stand as the tuple's null; an absent reference has no entry. In
+// a declared index a reference is a component as well: its storage key as a tuple's bytes.
 
 package import LMDB
 
 package enum IndexEntry {
     static let longestValue = 270
+
+    /// Calls the closure with every entry that a record contributes to an index, and with how many bytes of it have to be
+    /// unique: 0 if none have.
+    static func forEach(
+        _ index: CompiledIndex, _ row: RowBody, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes, Int) -> Void
+    ) {
+        switch index.source {
+        case .field(let field):
+            let value = row.value(of: field.id)
+            let mustBeUnique = index.isUnique && !(value?.isNull ?? true)
+            forEach(field, value, owner: owner, scratch: &scratch) {
+                body($0, mustBeUnique ? $0.count - owner.count : 0)
+            }
+        case .declared(let components, _):
+            guard index.admits(row, &scratch) else { return }
+            scratch.removeAll()
+            var hasNull = false
+            for component in components {
+                let value = row.value(of: component.field)
+                hasNull = hasNull || (value?.isNull ?? true)
+                append(value, component, to: &scratch)
+            }
+            cut(&scratch, from: 0)
+            let length = scratch.count
+            scratch.append(owner)
+            body(scratch.bytes, index.isUnique && !hasNull ? length : 0)
+        }
+    }
 
     /// Calls the closure with every entry that a value of a field contributes for a record.
     static func forEach(
@@ -34,9 +65,44 @@ package enum IndexEntry {
         }
     }
 
+    /// Appends a component of a declared index.
+    static func append(
+        _ value: EncodedValue?, _ component: CompiledIndex.Component, to writer: inout ByteWriter,
+        limit: Int = longestValue
+    ) {
+        if component.isReference {
+            guard let target = value?.reference else { return writer.appendTupleNull() }
+            return writer.appendTuple(bytes: target)
+        }
+        guard component.foldsCase, let value, !value.isNull else { return appendValue(value, limit: limit, to: &writer) }
+        // Folding may make a text three times shorter: what is beyond four times the limit is cut off again.
+        var text = value.payload, end = min(text.count, limit.multipliedReportingOverflow(by: 4).partialValue)
+        while end > 0, end < text.count, text[end] & 0xC0 == 0x80 { end -= 1 }
+        text = text.slice(0..<max(0, end))
+        var folded = ByteWriter()
+        CaseFolding.append(text, to: &folded)
+        writer.appendTuple(string: folded.bytes)
+    }
+
     /// Appends the indexed form of an attribute's value.
     package static func appendValue(_ value: EncodedValue?, to writer: inout ByteWriter) {
         let start = writer.count
+        appendValue(value, limit: longestValue, to: &writer)
+        cut(&writer, from: start)
+    }
+
+    /// Appends the whole value, however long: its order is that of the values.
+    static func appendWholeValue(_ value: EncodedValue?, to writer: inout ByteWriter) {
+        appendValue(value, limit: .max / 8, to: &writer)
+    }
+
+    private static func cut(_ writer: inout ByteWriter, from start: Int) {
+        guard writer.count - start > longestValue else { return }
+        writer.truncate(to: start + longestValue)
+        writer.append(0xFF)
+    }
+
+    private static func appendValue(_ value: EncodedValue?, limit: Int, to writer: inout ByteWriter) {
         switch value?.tag {
         case ValueTag.false: writer.appendTuple(false)
         case ValueTag.true: writer.appendTuple(true)
@@ -48,22 +114,27 @@ package enum IndexEntry {
             if let decimal = value.flatMap({ ExactDecimal(ascii: $0.payload) }) { writer.appendTuple(decimal) }
         case ValueTag.bytes:
             if let payload = value?.payload {
-                writer.appendTuple(bytes: payload.slice(0..<min(payload.count, longestValue)))
+                writer.appendTuple(bytes: payload.slice(0..<min(payload.count, limit)))
             }
         case ValueTag.string, ValueTag.url, ValueTag.json:
             if let payload = value?.payload {
                 // What is beyond the limit would be cut off again.
-                writer.appendTuple(string: payload.slice(0..<min(payload.count, longestValue)))
+                writer.appendTuple(string: payload.slice(0..<min(payload.count, limit)))
             }
         case ValueTag.uuid where value?.bytes.count == 17:
             if let payload = value?.payload { writer.appendTuple(uuid: payload) }
         default: writer.appendTupleNull()
         }
-        if writer.count - start > longestValue {
-            writer.truncate(to: start + longestValue)
-            writer.append(0xFF)
-        }
     }
+
+    /// Whether the values at the beginning of an entry are these. 00 FF inside an encoded text is a NUL: then the entry's value
+    /// is longer. No storage key begins with FF.
+    static func begins(_ entry: Bytes, with values: Bytes) -> Bool {
+        entry.hasPrefix(values) && !(entry.count > values.count && entry[values.count] == 0xFF)
+    }
+
+    /// Whether values were too long for an index: then entries that look alike may be of different values.
+    static func isCut(_ values: Bytes) -> Bool { values.count == longestValue + 1 }
 
     /// The storage key at the end of an entry whose values are that long.
     package static func owner(in entry: Bytes, afterValuesOf length: Int, positioned: Bool) -> Bytes? {
@@ -81,6 +152,8 @@ struct IndexChanges: ~Copyable {
         var offset: Int
         var length: Int
         var isInsertion: Bool
+        /// How many bytes of the key no other entry may begin with; 0 if it does not matter.
+        var unique: Int
     }
 
     private var keys = ByteWriter(capacity: 1 << 14)
@@ -88,14 +161,18 @@ struct IndexChanges: ~Copyable {
 
     var isEmpty: Bool { changes.isEmpty }
 
-    mutating func add(_ key: Bytes, to index: UInt32, insertion: Bool) {
+    mutating func add(_ key: Bytes, to index: UInt32, insertion: Bool, unique: Int = 0) {
         changes[index, default: []].append(
-            Change(prefix: key.prefix64, offset: keys.count, length: key.count, isInsertion: insertion))
+            Change(prefix: key.prefix64, offset: keys.count, length: key.count, isInsertion: insertion, unique: unique))
         keys.append(key)
     }
 
     /// Applies everything. Of several changes of one key the last one counts.
-    mutating func apply(_ raw: RawTransaction, _ state: StoreState) throws {
+    ///
+    /// - Parameter isDouble: called with an index and values that have to be unique, and stand in several entries for now.
+    mutating func apply(
+        _ raw: RawTransaction, _ state: StoreState, ifDouble isDouble: (UInt32, Bytes) -> Void
+    ) throws {
         for (index, var list) in changes {
             let all = keys.bytes
             func key(_ change: Change) -> Bytes { all.slice(change.offset..<change.offset + change.length) }
@@ -117,6 +194,15 @@ struct IndexChanges: ~Copyable {
                 } else {
                     _ = try raw.delete(table, key(change))
                 }
+            }
+            for change in list where change.isInsertion && change.unique > 0 {
+                let values = key(change).slice(0..<change.unique)
+                var holders = 0, entry = try cursor.seek(values)
+                while holders < 2, let found = entry?.key, found.hasPrefix(values) {
+                    if IndexEntry.begins(found, with: values) { holders += 1 }
+                    entry = try cursor.next()
+                }
+                if holders > 1 { isDouble(index, values) }
             }
         }
         changes.removeAll(keepingCapacity: true)
@@ -141,32 +227,5 @@ package struct Appender {
     package mutating func isPastTheEnd(_ key: Bytes) -> Bool {
         if !isPast { isPast = last.withUnsafeBytes { Bytes.compare(key, $0) > 0 } }
         return isPast
-    }
-}
-
-/// Fills a new index from the rows that are there.
-enum IndexBuild {
-    static func run(
-        _ access: StoreAccess, entity: Catalog.Entity, field: Catalog.Field, from records: Table, to index: Table
-    ) throws {
-        let raw = access.raw
-        let cursor = try raw.cursor(records)
-        defer { cursor.close() }
-        var scratch = ByteWriter(), entries: [[UInt8]] = []
-        var entry = try cursor.first()
-        while let (key, value) = entry {
-            let mark = access.rowMark
-            defer { access.release(to: mark) }
-            let row = try access.view(value, entity, key)
-            IndexEntry.forEach(field, row.body.value(of: field.id), owner: key, scratch: &scratch) { entries.append(Array($0)) }
-            entry = try cursor.next()
-        }
-        entries.sort { a, b in a.withUnsafeBytes { a in b.withUnsafeBytes { b in Bytes.compare(a, b) < 0 } } }
-        var appender = try Appender(raw, index)
-        for entry in entries {
-            try entry.withUnsafeBytes { key in
-                try raw.put(index, key, Bytes(start: nil, count: 0), append: appender.isPastTheEnd(key))
-            }
-        }
     }
 }

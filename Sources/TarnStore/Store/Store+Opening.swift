@@ -110,12 +110,13 @@ extension Store {
             dictionaries = try RowDictionary.all(transaction.raw, meta)
             return (try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation))
         }
-        let indexes = catalog.entities.flatMap { $0.fields.compactMap(\.index) }
-        let names = catalog.entities.map { TableName.records($0.id) } + indexes.map { TableName.index($0) }
+        let roots = catalog.entities.filter { $0.root == $0.id }
+        let indexes = catalog.indexIDs
+        let names = roots.map { TableName.records($0.id) } + indexes.map { TableName.index($0) }
         let tables = try environment.existingTables(names)
         var records: [UInt16: Table] = [:], indexTables: [UInt32: Table] = [:]
-        for (entity, table) in zip(catalog.entities, tables) { records[entity.id] = table }
-        for (index, table) in zip(indexes, tables.dropFirst(catalog.entities.count)) { indexTables[index] = table }
+        for (entity, table) in zip(roots, tables) { records[entity.id] = table }
+        for (index, table) in zip(indexes, tables.dropFirst(roots.count)) { indexTables[index] = table }
         return try StoreState(
             catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables,
             dictionaries: DictionaryList(dictionaries))
@@ -155,18 +156,25 @@ extension Store {
             guard change.catalog != current else { return }
             let context = state.takeContext()
             defer { state.give(back: context) }
-            for entity in change.catalog.entities {
-                let records = try transaction.table(TableName.records(entity.id))
-                for field in entity.fields where change.newIndexes.contains(where: { $0.entity == entity.id && $0.field == field.id }) {
-                    guard let index = field.index else { continue }
-                    try IndexBuild.run(
-                        StoreAccess(raw, state, context), entity: entity, field: field, from: records,
-                        to: try transaction.table(TableName.index(index)))
-                }
+            for entity in change.catalog.entities where entity.root == entity.id {
+                _ = try transaction.table(TableName.records(entity.id))
+            }
+            for index in change.oldIndexes { try raw.removeAll(try transaction.table(TableName.index(index))) }
+            for new in change.newIndexes {
+                guard let entity = change.catalog.entity(id: new.entity) else { continue }
+                try IndexBuild.run(
+                    StoreAccess(raw, state, context), change.catalog, new,
+                    from: try transaction.table(TableName.records(entity.root)),
+                    to: try transaction.table(TableName.index(new.index)))
             }
             try raw.put(state.meta, key: MetaKey.catalog, text: try encode(change.catalog))
             let generation = try raw.number(state.meta, key: MetaKey.generation)
             try raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
+            for unique in change.newlyUnique {
+                try UniqueIndex.check(
+                    StoreAccess(raw, state, context), change.catalog, unique,
+                    try transaction.table(TableName.index(unique.index)))
+            }
         }
         return try load(environment)
     }

@@ -39,12 +39,29 @@ package struct StoreAccess {
         return context.compress(body, dictionary, into: &writer) ? dictionary.id : nil
     }
 
-    /// The row of a record. Nil if there is none. Valid until the `lending` closure around the call returns.
+    /// The row of a record. Nil if there is none, or if the record is not of this entity. Valid until the `lending` closure around the call returns.
     ///
     /// - Throws: `.damagedRow` if there are bytes that are no row.
     package func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> RowView? {
-        guard let bytes = try raw.get(state.records(of: entity.id), key) else { return nil }
-        return try view(bytes, entity, key)
+        guard let bytes = try raw.get(state.records(of: entity.root), key) else { return nil }
+        let row = try view(bytes, entity, key)
+        return try isOf(entity, row) ? row : nil
+    }
+
+    /// Whether a row that stands in the table of an entity's root is one of that entity, or of one that descends from it.
+    ///
+    /// - Throws: `.damagedRow` if it is of none that can stand there.
+    @inline(__always)
+    func isOf(_ entity: Catalog.Entity, _ row: RowView) throws(StoreError) -> Bool {
+        if row.entity == entity.id { return true }
+        return try isOfAnotherKind(entity, row)
+    }
+
+    private func isOfAnotherKind(_ entity: Catalog.Entity, _ row: RowView) throws(StoreError) -> Bool {
+        guard catalog.entity(id: row.entity)?.root == entity.root else {
+            throw .damagedRow(entity: entity.name, key: row.body.key(of: entity)?.description ?? "with an unreadable key")
+        }
+        return catalog.isKind(row.entity, of: entity.id)
     }
 
     package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
@@ -80,6 +97,7 @@ package struct StoreAccess {
 
     /// A copy of a row as a record.
     package func record(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) throws -> Record {
+        let entity = row.entity == entity.id ? entity : catalog.entity(id: row.entity) ?? entity
         guard let key = key(entity, storageKey, row) else {
             throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
         }
@@ -106,19 +124,19 @@ package struct StoreAccess {
 
     /// The number of records of an entity.
     package func count(_ entity: Catalog.Entity) throws -> Int {
-        try raw.statistics(state.records(of: entity.id)).entries
+        try raw.statistics(entity.members.map { try state.index($0) } ?? state.records(of: entity.root)).entries
     }
 
     /// Every row of an entity in key order, from the first key that is not less than `start`, until the closure returns false.
     package func scan(
         _ entity: Catalog.Entity, from start: [UInt8] = [], _ body: (Bytes, RowView) throws -> Bool
     ) throws {
-        let cursor = try raw.cursor(state.records(of: entity.id))
-        defer { cursor.close() }
-        var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
+        let source = try EntityCursor(self, entity)
+        defer { source.close() }
+        var entry = start.isEmpty ? try source.cursor.first() : try start.withUnsafeBytes { try source.cursor.seek($0) }
         while let (key, value) = entry {
-            guard try lending({ try body(key, view(value, entity, key)) }) else { return }
-            entry = try cursor.next()
+            guard try lending({ try body(key, view(source.row(key, value), entity, key)) }) else { return }
+            entry = try source.cursor.next()
         }
     }
 
@@ -165,5 +183,38 @@ package struct StoreAccess {
         try value.forEachReference { target in
             if goesOn { goesOn = try body(target) }
         }
+    }
+}
+
+/// A cursor over the keys of an entity's records: over the rows of a root, else over the index of the entity's members.
+struct EntityCursor {
+    let cursor: RawCursor
+    private let access: StoreAccess
+    private let entity: Catalog.Entity
+    /// The table of the rows, if the cursor is not over it.
+    private let rows: Table?
+
+    init(_ access: StoreAccess, _ entity: Catalog.Entity) throws {
+        self.access = access
+        self.entity = entity
+        let table = try access.state.records(of: entity.root)
+        if let members = entity.members {
+            rows = table
+            cursor = try access.raw.cursor(access.state.index(members))
+        } else {
+            rows = nil
+            cursor = try access.raw.cursor(table)
+        }
+    }
+
+    func close() { cursor.close() }
+
+    /// The bytes of the row for an entry of the cursor.
+    func row(_ key: Bytes, _ value: Bytes) throws -> Bytes {
+        guard let rows else { return value }
+        guard let row = try access.raw.get(rows, key) else {
+            throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
+        }
+        return row
     }
 }

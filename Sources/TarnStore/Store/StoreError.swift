@@ -35,6 +35,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case missingValue(entity: String, key: String, field: String, isPartial: Bool)
     /// A record was changed since it was read: it has another version than the one that was named. 0: it is not there.
     case versionMismatch(entity: String, key: String, expected: UInt64, found: UInt64)
+    /// Records have the same values in an index in which they have to be unique. Nothing of the write was kept.
+    case notUnique(entity: String, index: String, keys: [String])
     /// Two different long keys have the same storage key; nothing was overwritten.
     case keyCollision(entity: String)
     /// A row cannot be read. It is not overwritten either.
@@ -78,6 +80,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             found == 0
                 ? "\(entity) \(key) is not there, and was to have version \(expected); read it again"
                 : "\(entity) \(key) has version \(found), not \(expected): it was changed in between; read it again"
+        case .notUnique(let entity, let index, let keys):
+            "\(entity) \(keys.joined(separator: " and ")) have the same \(index), which has to be unique; nothing was written. Change one of them, or delete it, first"
         case .keyCollision(let entity):
             "two keys of \(entity) have the same digest; nothing was overwritten"
         case .damagedRow(let entity, let key):

@@ -68,6 +68,7 @@ package final class StoreState: Sendable {
     /// By id; ids are small, and every row that is written asks.
     private let records: [Table?]
     private let indexes: [Table?]
+    private let rules: [EntityRules?]
     /// How structs are read and written at this generation.
     let plans = RowPlans()
     private let dictionaries: DictionaryList
@@ -91,6 +92,8 @@ package final class StoreState: Sendable {
         members = try table(TableName.members)
         changes = try table(TableName.changes)
         checkpoints = try table(TableName.checkpoints)
+        let byID = Dictionary(catalog.entities.map { ($0.id, EntityRules($0, catalog)) }, uniquingKeysWith: { first, _ in first })
+        rules = (0...Int(byID.keys.max() ?? 0)).map { byID[UInt16($0)] }
         self.records = (0...Int(records.keys.max() ?? 0)).map { records[UInt16($0)] }
         self.indexes = (0...Int(indexes.keys.max() ?? 0)).map { indexes[UInt32($0)] }
     }
@@ -100,7 +103,7 @@ package final class StoreState: Sendable {
 
     /// The dictionary that rows of an entity are compressed with from now on.
     package func currentDictionary(of entity: Catalog.Entity) -> RowDictionary? {
-        entity.compression == EntityDefinition.Compression.none ? nil : dictionaries.current(of: entity.id)
+        entity.compression == EntityDefinition.Compression.none ? nil : dictionaries.current(of: entity.root)
     }
 
     /// Memory for compressed rows; nil as long as there is no dictionary. To be given back.
@@ -108,6 +111,23 @@ package final class StoreState: Sendable {
 
     func give(back context: RowContext?) { if let context { contexts.give(back: context) } }
 
+    /// What writing a record of an entity has to keep up.
+    func rules(of entity: UInt16) throws(StoreError) -> EntityRules {
+        guard Int(entity) < rules.count, let rules = rules[Int(entity)] else {
+            throw .damagedCatalog(path: "", detail: "there is no entity \(entity)")
+        }
+        return rules
+    }
+
+    /// An index, and the rules of the topmost entity that has it. Nil if it is the index of the members of an entity.
+    func rules(forIndex id: UInt32) -> (EntityRules, CompiledIndex)? {
+        for case let rules? in rules {
+            if let index = rules.indexes.first(where: { $0.id == id }) { return (rules, index) }
+        }
+        return nil
+    }
+
+    /// The table of a root entity's rows.
     package func records(of entity: UInt16) throws(StoreError) -> Table {
         guard Int(entity) < records.count, let table = records[Int(entity)] else {
             throw .damagedCatalog(path: "", detail: "the table \(TableName.records(entity)) is missing")

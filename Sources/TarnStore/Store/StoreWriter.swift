@@ -8,6 +8,7 @@ public struct StoreWriter: ~Copyable {
     package let access: StoreAccess
     private var indexChanges = IndexChanges()
     private var scratch = ByteWriter(capacity: 1024)
+    private var other = ByteWriter(capacity: 1024)
     private var row = ByteWriter(capacity: 8192)
     private var compressed = ByteWriter(capacity: 8192)
     private var merged = BodyBuilder()
@@ -17,6 +18,11 @@ public struct StoreWriter: ~Copyable {
     /// Entries of the change log that are not in its table yet: for each u8 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)
     private static let pendingLogLimit = 1 << 20
+    /// Values that have to be unique, and stood twice at some moment.
+    private(set) var doubles: Set<DoubleValues> = []
+    /// Whether records of entities with unique indexes can be undone: see `dropDoubles`.
+    package var remembersRecords = false
+    private(set) var remembered: [RememberedKey: RememberedRecord] = [:]
 
     init(_ access: StoreAccess) throws {
         self.access = access
@@ -31,38 +37,75 @@ public struct StoreWriter: ~Copyable {
 
     /// Stores what is said about a record: fields of `body` set or clear, fields it does not have stay as they are.
     ///
+    /// A record that is there under another entity of the same tree becomes one of `entity`, unless it is of a special kind of
+    /// it already. Fields that the new entity does not have go.
+    ///
     /// - Parameter isComplete: whether the record is known completely by this; otherwise it stays or becomes partial as long
     ///   as a field that is not optional is absent.
     package mutating func merge(
         _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isComplete: Bool, appending: Bool = false
     ) throws -> Outcome {
-        let table = try access.state.records(of: entity.id)
+        let table = try access.state.records(of: entity.root)
+        let rules = try access.state.rules(of: entity.id)
         let mark = access.rowMark
         defer { access.release(to: mark) }
         guard !appending, let oldBytes = try access.raw.get(table, key) else {
-            let isPartial = !isComplete && lacksRequiredField(entity, body)
-            try index(entity, key, old: nil, new: body)
-            try put(
-                table, entity, key, body.bytes, isWide: body.isWide, isPartial: isPartial, appending: appending)
-            try log(.create, entity, key)
+            try create(rules, table, key, body, isComplete: isComplete, appending: appending)
             return .created
         }
         let old = try access.view(oldBytes, entity, key)
         if StorageKey.isDigest(key) { try checkSameKey(entity, old.body, body) }
-        if Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete { return .unchanged }
-        merged.merge(old: old.body, new: body)
-        row.removeAll()
-        let isWide = merged.isWide
-        merged.finish(into: &row)
-        guard let new = RowBody(row.bytes, isWide: isWide) else {
-            throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
+        if old.entity == entity.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete { return .unchanged }
+        var newRules = rules, oldRules = rules
+        if old.entity != entity.id {
+            oldRules = try access.state.rules(of: old.entity)
+            if catalog.isKind(old.entity, of: entity.id) { newRules = oldRules }
         }
-        let isPartial = old.isPartial && !isComplete && lacksRequiredField(entity, new)
-        if isPartial == old.isPartial, Bytes.equal(old.body.bytes, row.bytes) { return .unchanged }
-        try index(entity, key, old: old.body, new: new)
-        try put(table, entity, key, row.bytes, isWide: isWide, isPartial: isPartial, appending: false)
-        try log(.update, entity, key)
+        let isMoved = oldRules !== newRules
+        merged.merge(old: old.body, new: body, dropping: isMoved ? newRules.foreignFields(in: catalog) : [])
+        let new = try finishMerged(key, newRules, withDefaults: old.isPartial && isComplete)
+        let isPartial = old.isPartial && !isComplete && lacksRequiredField(newRules.entity, new)
+        if !isMoved, isPartial == old.isPartial, Bytes.equal(old.body.bytes, new.bytes) { return .unchanged }
+        if remembersRecords, newRules.hasUnique || oldRules.hasUnique {
+            remember(key, newRules.entity.root, old, .updated)
+        }
+        try index(key, old: old.body, oldRules, new: new, newRules)
+        try put(table, newRules.entity, key, new, isPartial: isPartial, version: sequence)
+        try log(.update, newRules.entity, key)
         return .updated
+    }
+
+    private mutating func create(
+        _ rules: EntityRules, _ table: Table, _ key: Bytes, _ body: RowBody, isComplete: Bool, appending: Bool
+    ) throws {
+        var body = body
+        if isComplete, rules.hasDefaults {
+            rules.withDefaults { merged.merge(old: $0, new: body) }
+            body = try finishMerged(key, rules, withDefaults: false)
+        }
+        let isPartial = !isComplete && lacksRequiredField(rules.entity, body)
+        if remembersRecords, rules.hasUnique { remember(key, rules.entity.root, nil, .created) }
+        try index(key, old: nil, rules, new: body, rules)
+        try put(table, rules.entity, key, body, isPartial: isPartial, version: sequence, appending: appending)
+        try log(.create, rules.entity, key)
+    }
+
+    /// The merged body, valid until the next one.
+    private mutating func finishMerged(_ key: Bytes, _ rules: EntityRules, withDefaults: Bool) throws -> RowBody {
+        func finish(_ builder: inout BodyBuilder) -> RowBody? {
+            row.removeAll()
+            let isWide = builder.isWide
+            builder.finish(into: &row)
+            return RowBody(row.bytes, isWide: isWide)
+        }
+        var new = finish(&merged)
+        if withDefaults, rules.hasDefaults, let known = new {
+            var filled = BodyBuilder()
+            rules.withDefaults { filled.merge(old: $0, new: known) }
+            new = finish(&filled)
+        }
+        guard let new else { throw StoreError.damagedRow(entity: rules.entity.name, key: access.describe(key)) }
+        return new
     }
 
     /// Deletes a record, and the entries of responses that list it. References to it stay: their target is missing then.
@@ -73,7 +116,6 @@ public struct StoreWriter: ~Copyable {
     public mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
-        let table = try access.state.records(of: entity.id)
         let storageKey = key.storageKey
         let mark = access.rowMark
         defer { access.release(to: mark) }
@@ -81,12 +123,19 @@ public struct StoreWriter: ~Copyable {
             guard let row = try access.row(entity, bytes) else { return false }
             // A digest may stand for another long key.
             if StorageKey.isDigest(bytes), access.key(entity, bytes, row) != key { return false }
-            try index(entity, bytes, old: row.body, new: nil)
-            _ = try access.raw.delete(table, bytes)
-            try access.removeResponses(listing: entity.id, bytes)
-            try log(.delete, entity, bytes)
+            try remove(bytes, row)
             return true
         }
+    }
+
+    /// Takes a row, its index entries, and the responses that list it out of the store.
+    mutating func remove(_ key: Bytes, _ row: RowView) throws {
+        let rules = try access.state.rules(of: row.entity)
+        if remembersRecords, rules.hasUnique { remember(key, rules.entity.root, row, .updated) }
+        try index(key, old: row.body, rules, new: nil, rules)
+        try log(.delete, rules.entity, key)
+        _ = try access.raw.delete(access.state.records(of: rules.entity.root), key)
+        try access.removeResponses(listing: rules.entity.root, key)
     }
 
     /// Stores values of a record: those that are named are set, `null` clears, the others stay as they are.
@@ -117,16 +166,18 @@ public struct StoreWriter: ~Copyable {
 
     /// For a batch in ascending order of keys: tells which rows can be appended to an entity's table.
     package func appender(_ entity: Catalog.Entity) throws -> Appender {
-        try Appender(access.raw, access.state.records(of: entity.id))
+        try Appender(access.raw, access.state.records(of: entity.root))
     }
 
     /// Brings the indexes up to date, so that they can be read in this transaction.
     package mutating func applyIndexChanges() throws {
-        try indexChanges.apply(access.raw, access.state)
+        var found: [DoubleValues] = []
+        try indexChanges.apply(access.raw, access.state) { found.append(DoubleValues(index: $0, values: Array($1))) }
+        doubles.formUnion(found)
     }
 
     mutating func finish() throws {
-        try applyIndexChanges()
+        try checkUnique()
         try writeLog()
         if changeCount > 0 { try access.raw.put(access.state.meta, key: MetaKey.sequence, number: sequence) }
     }
@@ -145,40 +196,114 @@ public struct StoreWriter: ~Copyable {
         }
     }
 
-    /// Collects the difference that a change makes to every index of the entity.
-    private mutating func index(_ entity: Catalog.Entity, _ key: Bytes, old: RowBody?, new: RowBody?) throws {
-        for position in entity.fields.indices {
-            guard let index = entity.fields[position].index else { continue }
-            let field = entity.fields[position]
-            let before = old?.value(of: field.id), after = new?.value(of: field.id)
-            if old != nil, new != nil, Bytes.equal(before?.bytes ?? .empty, after?.bytes ?? .empty) { continue }
-            // A removal and an insertion of the same entry leave the insertion: the last change of a key counts.
-            if old != nil {
-                IndexEntry.forEach(field, before, owner: key, scratch: &scratch) {
-                    indexChanges.add($0, to: index, insertion: false)
+    /// Collects the difference that a change makes to every index.
+    private mutating func index(
+        _ key: Bytes, old: RowBody?, _ oldRules: EntityRules, new: RowBody?, _ newRules: EntityRules
+    ) throws {
+        guard oldRules === newRules else {
+            // The last change of a key counts: what stands in both is inserted again.
+            if let old { add(key, old, oldRules, insertion: false) }
+            if let new { add(key, new, newRules, insertion: true) }
+            return
+        }
+        for index in oldRules.indexes {
+            if let old, let new {
+                if case .field(let field) = index.source {
+                    let before = old.value(of: field.id), after = new.value(of: field.id)
+                    if Bytes.equal(before?.bytes ?? .empty, after?.bytes ?? .empty) { continue }
+                } else if hasSameEntry(index, key, old, new) {
+                    continue
                 }
             }
-            if new != nil {
-                IndexEntry.forEach(field, after, owner: key, scratch: &scratch) {
-                    indexChanges.add($0, to: index, insertion: true)
-                }
-            }
+            // A removal and an insertion of the same entry leave the insertion.
+            if let old { add(key, old, index, insertion: false) }
+            if let new { add(key, new, index, insertion: true) }
+        }
+        if (old == nil) != (new == nil) {
+            for members in oldRules.members { indexChanges.add(key, to: members, insertion: new != nil) }
         }
     }
 
+    private mutating func add(_ key: Bytes, _ row: RowBody, _ rules: EntityRules, insertion: Bool) {
+        for index in rules.indexes { add(key, row, index, insertion: insertion) }
+        for members in rules.members { indexChanges.add(key, to: members, insertion: insertion) }
+    }
+
+    private mutating func add(_ key: Bytes, _ row: RowBody, _ index: CompiledIndex, insertion: Bool) {
+        IndexEntry.forEach(index, row, owner: key, scratch: &scratch) { entry, unique in
+            indexChanges.add(entry, to: index.id, insertion: insertion, unique: unique)
+        }
+    }
+
+    /// Whether two rows of one record have the same entry in a declared index, or none.
+    private mutating func hasSameEntry(_ index: CompiledIndex, _ key: Bytes, _ old: RowBody, _ new: RowBody) -> Bool {
+        other.removeAll()
+        IndexEntry.forEach(index, old, owner: key, scratch: &scratch) { entry, _ in other.append(entry) }
+        var isSame = other.count == 0
+        IndexEntry.forEach(index, new, owner: key, scratch: &scratch) { entry, _ in isSame = Bytes.equal(entry, other.bytes) }
+        return isSame
+    }
+
     private mutating func put(
-        _ table: Table, _ entity: Catalog.Entity, _ key: Bytes, _ body: Bytes, isWide: Bool, isPartial: Bool, appending: Bool
+        _ table: Table, _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isPartial: Bool, version: UInt64,
+        appending: Bool = false
     ) throws {
         try access.raw.willAdd()
         compressed.removeAll()
-        let dictionary = access.compress(body, of: entity, into: &compressed)
-        let stored = dictionary == nil ? body : compressed.bytes
+        let dictionary = access.compress(body.bytes, of: entity, into: &compressed)
+        let stored = dictionary == nil ? body.bytes : compressed.bytes
         let row = try access.raw.reserve(table, key, count: RowFormat.headerSize + stored.count, append: appending)
         RowView.writeHeader(
-            to: row, isPartial: isPartial, isWide: isWide, entity: entity.id, version: sequence, dictionary: dictionary ?? 0)
+            to: row, isPartial: isPartial, isWide: body.isWide, entity: entity.id, version: version,
+            dictionary: dictionary ?? 0)
         UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: stored)
-        let checksum = RowView.checksum(of: Bytes(row), table: UInt32(entity.id), key: key)
+        let checksum = RowView.checksum(of: Bytes(row), table: UInt32(entity.root), key: key)
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
+    }
+
+    // MARK: Undoing single records
+
+    /// Keeps what a record was before this transaction, the first time that it changes.
+    private mutating func remember(_ key: Bytes, _ root: UInt16, _ old: RowView?, _ outcome: Outcome) {
+        let place = RememberedKey(root: root, key: Array(key))
+        if remembered[place] == nil {
+            remembered[place] = RememberedRecord(order: remembered.count, old: old.map(RememberedRecord.Row.init), outcome: outcome)
+        }
+        remembered[place]?.ordinals.append(changeCount)
+    }
+
+    /// Makes a record what it was before this transaction, and takes its changes out of the log.
+    mutating func restore(_ place: RememberedKey) throws -> Outcome? {
+        guard let memory = remembered.removeValue(forKey: place) else { return nil }
+        remembersRecords = false
+        defer { remembersRecords = true }
+        let table = try access.state.records(of: place.root)
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
+        try place.key.withUnsafeBytes { key in
+            guard let root = catalog.entity(id: place.root) else { return }
+            let now = try access.raw.get(table, key).map { try access.view($0, root, key) }
+            let nowRules = try now.map { try access.state.rules(of: $0.entity) }
+            guard let old = memory.old else {
+                if let now, let nowRules { try index(key, old: now.body, nowRules, new: nil, nowRules) }
+                _ = try access.raw.delete(table, key)
+                return
+            }
+            let rules = try access.state.rules(of: old.entity)
+            try old.body.withUnsafeBytes { bytes in
+                guard let body = RowBody(bytes, isWide: old.isWide) else { return }
+                try index(key, old: now?.body, nowRules ?? rules, new: body, rules)
+                try put(table, rules.entity, key, body, isPartial: old.isPartial, version: old.version)
+            }
+        }
+        try writeLog()
+        for ordinal in memory.ordinals {
+            var key = ByteWriter()
+            key.appendBigEndian(sequence)
+            key.appendBigEndian(ordinal)
+            _ = try access.raw.delete(access.state.changes, key.bytes)
+        }
+        return memory.outcome
     }
 
     private enum Operation: UInt8 {
@@ -223,6 +348,36 @@ extension Value {
             case .uuid(let x): .uuid(x)
             }
     }
+}
+
+/// Which record of which table.
+struct RememberedKey: Hashable {
+    var root: UInt16
+    var key: [UInt8]
+}
+
+/// What a record was before the transaction that changed it.
+struct RememberedRecord {
+    struct Row {
+        var body: [UInt8]
+        var isWide: Bool, isPartial: Bool
+        var entity: UInt16
+        var version: UInt64
+
+        init(_ row: RowView) {
+            body = Array(row.body.bytes)
+            (isWide, isPartial) = (row.isWide, row.isPartial)
+            (entity, version) = (row.entity, row.version)
+        }
+    }
+
+    /// Among those that were remembered.
+    var order: Int
+    /// Nil if it was not there.
+    var old: Row?
+    var outcome: StoreWriter.Outcome
+    /// Its changes in the log.
+    var ordinals: [UInt32] = []
 }
 
 extension Bytes {

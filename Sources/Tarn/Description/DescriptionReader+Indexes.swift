@@ -1,0 +1,153 @@
+// The `indexes` of an entity, and single values in a description: defaults, and what conditions compare with.
+
+import Foundation
+import TarnStore
+
+extension DescriptionReader {
+    /// Reads the indexes of an entity whose attributes have been read.
+    mutating func indexes(of entry: YAMLValue.Entry, in schema: inout Schema) {
+        let path = "entities.\(entry.key).indexes"
+        guard case .mapping(let keys) = entry.value.content, let value = keys.first(where: { $0.key == "indexes" })?.value,
+            !value.isNull, let position = schema.entities.firstIndex(where: { $0.name == entry.key })
+        else { return }
+        guard case .mapping(let entries) = value.content else {
+            return report(path, value.mark, "expected a mapping from names to attributes, found \(value.kind)")
+        }
+        for entry in entries {
+            let field = "\(path).\(entry.key)"
+            record(field, of: entry)
+            if let index = index(entry, field, schema.entities[position], schema) {
+                schema.entities[position].indexes.append(index)
+            }
+        }
+    }
+
+    private mutating func index(
+        _ entry: YAMLValue.Entry, _ field: String, _ entity: EntityDefinition, _ schema: Schema
+    ) -> IndexDefinition? {
+        guard case .mapping = entry.value.content else {
+            let fields = list(entry.value, field)
+            return fields.isEmpty ? nil : IndexDefinition(entry.key, on: fields.map { IndexDefinition.Component($0) })
+        }
+        guard
+            let section = section(
+                entry.value, field, keys: ["on", "unique", "ignore_case", "where"], required: ["on"],
+                example: ["on": "on: [state, updatedAt]"])
+        else { return nil }
+        let fields = texts(section, "on").map(\.text), ignoringCase = texts(section, "ignore_case")
+        for (name, mark) in ignoringCase where !fields.contains(name) {
+            report(section.path("ignore_case"), mark, Spelling.unknown("attribute", name, among: fields))
+        }
+        let isUnique = flag(section, "unique")
+        var conditions: [IndexCondition] = []
+        for condition in entries(section, "where", of: "attributes to values") {
+            let place = "\(section.path("where")).\(condition.key)"
+            guard let attribute = schema.attribute(condition.key, of: entity) else {
+                report(place, condition.keyMark, Spelling.unknown("attribute", condition.key, among: schema.attributeNames(of: entity)))
+                continue
+            }
+            if let read = self.condition(condition, place, attribute) { conditions.append(read) }
+        }
+        return fields.isEmpty
+            ? nil
+            : IndexDefinition(
+                entry.key,
+                on: fields.map { name in
+                    IndexDefinition.Component(name, ignoringCase: ignoringCase.contains { $0.text == name })
+                }, unique: isUnique, where: conditions)
+    }
+
+    private mutating func list(_ value: YAMLValue, _ field: String) -> [String] {
+        let values = if case .list(let list) = value.content { list } else { [value] }
+        return values.compactMap { text($0, field) }
+    }
+
+    /// `open`, `'>= 18'`, `'!= null'`, nothing.
+    private mutating func condition(
+        _ entry: YAMLValue.Entry, _ field: String, _ attribute: AttributeDefinition
+    ) -> IndexCondition? {
+        if entry.value.isNull { return IndexCondition(entry.key, .equal, .null) }
+        guard var text = text(entry.value, field) else { return nil }
+        var comparison = IndexCondition.Comparison.equal
+        // The longer ones first: `<=` begins with `<`.
+        for candidate in IndexCondition.Comparison.allCases.sorted(by: { $0.rawValue.count > $1.rawValue.count })
+        where text.hasPrefix(candidate.rawValue) {
+            comparison = candidate
+            text = text.dropFirst(candidate.rawValue.count).trimmingCharacters(in: .whitespaces)
+            break
+        }
+        if text == "null" { return IndexCondition(entry.key, comparison, .null) }
+        guard let value = attribute.type.constant(text) else {
+            report(field, entry.value.mark, "\"\(text)\" is not a value of the type \(attribute.type)")
+            return nil
+        }
+        return IndexCondition(entry.key, comparison, value)
+    }
+
+    /// A value of a type, as it is written. Nil, and reported, if it is none.
+    mutating func constant(_ value: YAMLValue, _ field: String, _ type: AttributeType) -> Value? {
+        if value.isNull { return .null }
+        if case .array(let element) = type {
+            guard case .list(let values) = value.content else {
+                report(field, value.mark, "expected a list, found \(value.kind)")
+                return nil
+            }
+            return .array(values.compactMap { constant($0, field, element) })
+        }
+        guard let text = text(value, field) else { return nil }
+        guard let constant = type.constant(text) else {
+            report(field, value.mark, "\"\(text)\" is not a value of the type \(type)")
+            return nil
+        }
+        return constant
+    }
+}
+
+extension YAMLValue {
+    func hasKey(_ key: String) -> Bool {
+        if case .mapping(let entries) = content { entries.contains { $0.key == key } } else { false }
+    }
+}
+
+extension Schema {
+    /// The entity and those that it descends from.
+    private func line(of entity: EntityDefinition) -> [EntityDefinition] {
+        var line = [entity]
+        while let parent = line.last?.parent, let next = entities.first(where: { $0.name == parent }),
+            !line.contains(where: { $0.name == parent })
+        {
+            line.append(next)
+        }
+        return line
+    }
+
+    fileprivate func attribute(_ name: String, of entity: EntityDefinition) -> AttributeDefinition? {
+        line(of: entity).lazy.compactMap { $0.attributes.first { $0.name == name } }.first
+    }
+
+    fileprivate func attributeNames(of entity: EntityDefinition) -> [String] {
+        line(of: entity).flatMap { $0.attributes.map(\.name) }
+    }
+}
+
+extension AttributeType {
+    /// The value that a text in a description stands for. Nil if it is none of this type.
+    fileprivate func constant(_ text: String) -> Value? {
+        switch self {
+        case .bool: text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
+        case .int: Int64(text).map(Value.int)
+        // A number that fits a signed integer is stored as one.
+        case .uint: Int64(text).flatMap { $0 >= 0 ? .int($0) : nil } ?? UInt64(text).map(Value.uint)
+        case .double: Double(text).map(Value.double)
+        case .decimal: ExactDecimal(text).map(Value.decimal)
+        case .string: .string(text)
+        case .bytes: Data(base64Encoded: text).map { .bytes(Array($0)) }
+        case .date: Timestamp(text).map(Value.date)
+        case .uuid: UUID(uuidString: text).map(Value.uuid)
+        case .url: .url(text)
+        case .json: (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)).map { _ in .json(text) }
+        case .enumeration(let values): values.contains(text) ? .string(text) : nil
+        case .array: nil
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// Records by the values that they have in an index.
+
+internal import LMDB
+
+extension StoreReader {
+    /// The records that have these values in an index, in the order of the index, until the closure returns false.
+    ///
+    /// - Parameters:
+    ///   - index: the name of an indexed attribute, or of a declared index.
+    ///   - values: of the index's components, in their order; fewer than there are find every record that begins with them.
+    ///     Null finds records in which the attribute is null or absent. In an index that ignores case, so does this.
+    /// - Throws: what the closure throws; `StoreError.unknownEntity`; `.unknownField` if there is no such index; `.wrongType` if
+    ///   a value is not of its attribute's type; `.damagedRow`.
+    public func forEach(
+        _ entity: String, index: String, equalTo values: [Value], _ body: (TarnStore.Record) throws -> Bool
+    ) throws {
+        let entity = try access.state.entity(entity)
+        try access.walk(entity, index: index, equalTo: values) { key, row in try body(access.record(entity, key, row)) }
+    }
+
+    /// The first record that has these values in an index: the only one, if the index is unique. Nil if there is none.
+    ///
+    /// - Throws: as ``forEach(_:index:equalTo:_:)-(String,_,_,_)``.
+    public func first(_ entity: String, index: String, equalTo values: [Value]) throws -> TarnStore.Record? {
+        var found: TarnStore.Record?
+        try forEach(entity, index: index, equalTo: values) { record in
+            found = record
+            return false
+        }
+        return found
+    }
+
+    /// The rows of the records that have these values in an index, lent, in the order of the index, until the closure returns
+    /// false.
+    ///
+    /// - Throws: as ``forEach(_:index:equalTo:_:)-(String,_,_,_)``, and if the type does not fit the catalog.
+    public func forEach<Record: StoredRecord>(
+        _ type: Record.Type, index: String, equalTo values: [Value], _ body: (Row<Record>) throws -> Bool
+    ) throws {
+        let plan = try access.plan(type), entity = plan._withUnsafeGuaranteedRef { $0.entity }
+        try access.walk(entity, index: index, equalTo: values) { key, view in
+            guard let lent = LentRow(view, access, plan) else {
+                throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
+            }
+            return try body(Row(lent))
+        }
+    }
+
+    /// Copies of the records that have these values in an index, in its order, at most `limit` of them.
+    ///
+    /// - Throws: as ``forEach(_:index:equalTo:_:)-(String,_,_,_)``, and if the type does not fit the catalog.
+    public func fetch<Record: StoredRecord>(
+        _ type: Record.Type, index: String, equalTo values: [Value], limit: Int = .max
+    ) throws -> [Record] {
+        var records: [Record] = []
+        guard limit > 0 else { return records }
+        try forEach(type, index: index, equalTo: values) { row in
+            records.append(try Record(row))
+            return records.count < limit
+        }
+        return records
+    }
+}
+
+extension StoreAccess {
+    /// The rows of an entity that have these values in one of its indexes.
+    fileprivate func walk(
+        _ entity: Catalog.Entity, index name: String, equalTo values: [Value], _ body: (Bytes, RowView) throws -> Bool
+    ) throws {
+        let rules = try state.rules(of: entity.id)
+        guard let index = rules.indexes.first(where: { $0.name == name && $0.isOfValues }) else {
+            let known = rules.indexes.filter(\.isOfValues).map(\.name)
+            throw StoreError.unknownField(entity: entity.name, name: "index \(name)", known: known)
+        }
+        let wanted = try sought(values, index, entity)
+        let isExact = wanted.count < IndexEntry.longestValue
+        let cursor = try raw.cursor(state.index(index.id)), records = try state.records(of: entity.root)
+        defer { cursor.close() }
+        try wanted.withUnsafeBytes { wanted in
+            let start = wanted.slice(0..<min(wanted.count, IndexEntry.longestValue))
+            var entry = start.isEmpty ? try cursor.first() : try cursor.seek(start)
+            while let (key, _) = entry, key.hasPrefix(start) {
+                if !isExact || IndexEntry.begins(key, with: wanted) {
+                    let goesOn = try lending {
+                        guard let owner = index.owner(in: key), let bytes = try raw.get(records, owner) else {
+                            throw StoreError.damagedCatalog(
+                                path: "", detail: "an entry of \(TableName.index(index.id)) leads to no record")
+                        }
+                        let row = try view(bytes, entity, owner)
+                        guard try isOf(entity, row), isExact || index.begins(row.body, with: wanted, count: values.count)
+                        else { return true }
+                        return try body(owner, row)
+                    }
+                    guard goesOn else { return }
+                }
+                entry = try cursor.next()
+            }
+        }
+    }
+
+    /// The values as an index has them, not cut.
+    private func sought(_ values: [Value], _ index: CompiledIndex, _ entity: Catalog.Entity) throws -> [UInt8] {
+        var writer = ByteWriter()
+        let components = index.components
+        guard values.count <= components.count else {
+            throw StoreError.wrongType(
+                entity: entity.name, field: index.name, expected: "an index of \(components.count) values", found: "\(values.count) values")
+        }
+        for (value, component) in zip(values, components) {
+            guard let field = entity.field(id: component.field) else { continue }
+            try value.withEncoded { encoded in
+                try check(encoded, fits: field, of: entity)
+                IndexEntry.append(encoded.isNull ? nil : encoded, component, to: &writer, limit: .max / 8)
+            }
+        }
+        return Array(writer.bytes)
+    }
+}
+
+extension CompiledIndex {
+    /// Whether its entries begin with values; the index of a reference has targets.
+    fileprivate var isOfValues: Bool {
+        if case .field(let field) = source, case .reference = field.kind { return false }
+        return true
+    }
+
+    fileprivate var components: [Component] {
+        switch source {
+        case .field(let field): [Component(field: field.id, isReference: false, foldsCase: false)]
+        case .declared(let components, _): components
+        }
+    }
+
+    /// The storage key behind the values of an entry.
+    func owner(in entry: Bytes) -> Bytes? {
+        var reader = TupleReader(entry.slice(0..<min(entry.count, IndexEntry.longestValue)))
+        var length = 0
+        for _ in 0..<components.count {
+            guard !reader.isAtEnd, reader.skip() else {
+                length = IndexEntry.longestValue + 1
+                break
+            }
+            length = reader.offset
+        }
+        // A NUL whose second half was cut away looks like the end of a text.
+        if length == IndexEntry.longestValue, entry.count > length, entry[length] == 0xFF { length += 1 }
+        return length < entry.count ? entry.slice(length..<entry.count) : nil
+    }
+
+    /// Whether a row's values, not cut, begin with these, which are of that many components.
+    fileprivate func begins(_ row: RowBody, with wanted: Bytes, count: Int) -> Bool {
+        var writer = ByteWriter()
+        for component in components.prefix(count) {
+            IndexEntry.append(row.value(of: component.field), component, to: &writer, limit: .max / 8)
+        }
+        return Bytes.equal(writer.bytes, wanted)
+    }
+}

@@ -1,0 +1,136 @@
+// What writing a record of an entity has to keep up: its indexes and defaults, compiled once for each generation.
+
+internal import LMDB
+
+/// The rules of one entity, those that it inherits among them. Immutable.
+package final class EntityRules: Sendable {
+    let entity: Catalog.Entity
+    /// Of attributes and references, and declared ones.
+    let indexes: [CompiledIndex]
+    /// The indexes of the records that are of this entity, of its parent, and so on: empty for a root, which needs none.
+    let members: [UInt32]
+    /// A body of the defaults; nil if there are none.
+    private let defaults: [UInt8]?
+    /// Whether a value may stand in one record only, in some index.
+    let hasUnique: Bool
+
+    init(_ entity: Catalog.Entity, _ catalog: Catalog) {
+        self.entity = entity
+        var indexes: [CompiledIndex] = []
+        for field in entity.fields {
+            guard let id = field.index else { continue }
+            indexes.append(CompiledIndex(id: id, name: field.name, isUnique: field.isUnique, source: .field(field)))
+        }
+        for index in entity.indexes { indexes.append(CompiledIndex(index, entity)) }
+        self.indexes = indexes
+        hasUnique = indexes.contains(where: \.isUnique)
+        members = ([entity.id] + catalog.ancestors(of: entity.id)).compactMap { catalog.entity(id: $0)?.members }
+        var builder = BodyBuilder()
+        for field in entity.fields {
+            if let value = field.defaultValue { builder.field(field.id) { $0.appendValue(value) } }
+        }
+        if builder.isEmpty || builder.isWide {
+            defaults = nil
+        } else {
+            var bytes = ByteWriter()
+            builder.finish(into: &bytes)
+            defaults = Array(bytes.bytes)
+        }
+    }
+
+    var hasDefaults: Bool { defaults != nil }
+
+    /// Calls the closure with a body of the defaults, if there are any.
+    func withDefaults(_ body: (RowBody) -> Void) {
+        defaults?.withUnsafeBytes { bytes in
+            if let row = RowBody(bytes, isWide: false) { body(row) }
+        }
+    }
+
+    /// Fields of the other entities of the same tree, which a record of this one cannot have.
+    func foreignFields(in catalog: Catalog) -> Set<UInt16> {
+        let own = Set(entity.fields.map(\.id))
+        return Set(catalog.entities.filter { $0.root == entity.root }.flatMap { $0.fields.map(\.id) }).subtracting(own)
+    }
+}
+
+/// An index as writing needs it.
+struct CompiledIndex: Sendable {
+    enum Source: Sendable {
+        /// Of an attribute's values or a reference's targets.
+        case field(Catalog.Field)
+        case declared([Component], [Condition])
+    }
+
+    struct Component: Sendable {
+        let field: UInt16
+        let isReference: Bool
+        let foldsCase: Bool
+    }
+
+    struct Condition: Sendable {
+        let field: UInt16
+        let comparison: IndexCondition.Comparison
+        /// The value in its indexed form; nil for null.
+        let value: [UInt8]?
+    }
+
+    let id: UInt32
+    let name: String
+    let isUnique: Bool
+    let source: Source
+
+    init(id: UInt32, name: String, isUnique: Bool, source: Source) {
+        self.id = id
+        self.name = name
+        self.isUnique = isUnique
+        self.source = source
+    }
+
+    init(_ index: Catalog.Index, _ entity: Catalog.Entity) {
+        let components = index.components.map { component -> Component in
+            let isReference = if case .reference? = entity.field(id: component.field)?.kind { true } else { false }
+            return Component(field: component.field, isReference: isReference, foldsCase: component.folding != nil)
+        }
+        let conditions = index.conditions.map { condition -> Condition in
+            if case .null = condition.value {
+                return Condition(field: condition.field, comparison: condition.comparison, value: nil)
+            }
+            var writer = ByteWriter()
+            condition.value.withEncoded { IndexEntry.appendWholeValue($0, to: &writer) }
+            return Condition(field: condition.field, comparison: condition.comparison, value: Array(writer.bytes))
+        }
+        self.init(id: index.id, name: index.name, isUnique: index.isUnique, source: .declared(components, conditions))
+    }
+
+    /// Whether a record of which the closure has the values stands in the index.
+    func admits(_ row: RowBody, _ scratch: inout ByteWriter) -> Bool {
+        guard case .declared(_, let conditions) = source else { return true }
+        for condition in conditions {
+            let value = row.value(of: condition.field)
+            guard let wanted = condition.value else {
+                let isNull = value?.isNull ?? true
+                guard isNull == (condition.comparison == .equal) else { return false }
+                continue
+            }
+            guard let value, !value.isNull else {
+                guard condition.comparison == .notEqual else { return false }
+                continue
+            }
+            scratch.removeAll()
+            IndexEntry.appendWholeValue(value, to: &scratch)
+            let order = wanted.withUnsafeBytes { Bytes.compare(scratch.bytes, $0) }
+            let isMet =
+                switch condition.comparison {
+                case .equal: order == 0
+                case .notEqual: order != 0
+                case .less: order < 0
+                case .lessOrEqual: order <= 0
+                case .greater: order > 0
+                case .greaterOrEqual: order >= 0
+                }
+            guard isMet else { return false }
+        }
+        return true
+    }
+}

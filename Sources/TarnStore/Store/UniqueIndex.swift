@@ -1,0 +1,170 @@
+// Indexes in which no values may stand twice: who holds them, checked at the end of a write.
+
+internal import LMDB
+
+/// Values of a unique index that several records had at some moment of a write.
+struct DoubleValues: Hashable {
+    var index: UInt32
+    var values: [UInt8]
+}
+
+enum UniqueIndex {
+    /// The storage keys of the records that hold values of an index, in groups of those that really have the same: of values
+    /// that are too long for the index only the rows can tell.
+    static func holders(
+        of values: Bytes, _ index: CompiledIndex, _ entity: Catalog.Entity, _ access: StoreAccess, _ table: Table
+    ) throws -> [[[UInt8]]] {
+        let cursor = try access.raw.cursor(table)
+        defer { cursor.close() }
+        var groups: [(values: [UInt8], owners: [[UInt8]])] = []
+        var entry = try cursor.seek(values)
+        while let found = entry?.key, found.hasPrefix(values) {
+            if IndexEntry.begins(found, with: values) {
+                let owner = Array(found.slice(values.count..<found.count))
+                let whole = IndexEntry.isCut(values) ? try wholeValues(index, entity, owner, access) : []
+                if let group = groups.firstIndex(where: { $0.values == whole }) {
+                    groups[group].owners.append(owner)
+                } else {
+                    groups.append((whole, [owner]))
+                }
+            }
+            entry = try cursor.next()
+        }
+        return groups.map(\.owners)
+    }
+
+    /// The values of a record in an index, not cut.
+    private static func wholeValues(
+        _ index: CompiledIndex, _ entity: Catalog.Entity, _ owner: [UInt8], _ access: StoreAccess
+    ) throws -> [UInt8] {
+        try access.lending {
+            try owner.withUnsafeBytes { key in
+                guard let bytes = try access.raw.get(access.state.records(of: entity.root), key) else { return [] }
+                let row = try access.view(bytes, entity, key)
+                var writer = ByteWriter()
+                switch index.source {
+                case .field(let field): IndexEntry.appendWholeValue(row.body.value(of: field.id), to: &writer)
+                case .declared(let components, _):
+                    for component in components {
+                        IndexEntry.append(row.body.value(of: component.field), component, to: &writer, limit: .max / 8)
+                    }
+                }
+                return Array(writer.bytes)
+            }
+        }
+    }
+
+    /// Checks a whole index, one that is unique from now on.
+    ///
+    /// - Throws: `.notUnique` with the first values that stand in it twice.
+    static func check(
+        _ access: StoreAccess, _ catalog: Catalog, _ new: Catalog.NewIndex, _ table: Table
+    ) throws {
+        guard let entity = catalog.entity(id: new.entity) else { return }
+        let rules = EntityRules(entity, catalog)
+        guard let index = rules.indexes.first(where: { $0.id == new.index }) else { return }
+        let count = if case .declared(let components, _) = index.source { components.count } else { 1 }
+        let cursor = try access.raw.cursor(table)
+        defer { cursor.close() }
+        var previous: [UInt8] = [], entry = try cursor.first()
+        while let found = entry?.key {
+            if let length = comparedLength(of: found, components: count) {
+                let values = Array(found.slice(0..<length))
+                if values == previous {
+                    let groups = try values.withUnsafeBytes { try holders(of: $0, index, entity, access, table) }
+                    if let group = groups.first(where: { $0.count > 1 }) {
+                        throw notUnique(index, entity, group, access)
+                    }
+                }
+                previous = values
+            }
+            entry = try cursor.next()
+        }
+    }
+
+    /// How long the values of an entry are; nil if one of them is null, or they cannot be told.
+    private static func comparedLength(of entry: Bytes, components: Int) -> Int? {
+        var reader = TupleReader(entry.slice(0..<min(entry.count, IndexEntry.longestValue)))
+        for _ in 0..<components {
+            guard !reader.isAtEnd, reader.offset < entry.count, entry[reader.offset] != TupleCode.null else { return nil }
+            guard reader.skip() else {
+                return entry.count > IndexEntry.longestValue && entry[IndexEntry.longestValue] == 0xFF
+                    ? IndexEntry.longestValue + 1 : nil
+            }
+        }
+        // A NUL whose second half was cut away looks like the end of a text.
+        let isCut = reader.offset == IndexEntry.longestValue && entry.count > reader.offset && entry[reader.offset] == 0xFF
+        return isCut ? reader.offset + 1 : reader.offset
+    }
+
+    static func notUnique(
+        _ index: CompiledIndex, _ entity: Catalog.Entity, _ owners: [[UInt8]], _ access: StoreAccess
+    ) -> StoreError {
+        .notUnique(
+            entity: entity.name, index: index.name,
+            keys: owners.prefix(4).map { owner in owner.withUnsafeBytes { access.describe($0) } })
+    }
+}
+
+/// A record that an import could not store, because another one has the values that have to be unique.
+package struct DroppedRecord: Sendable {
+    package var entity: UInt16
+    package var storageKey: [UInt8]
+    package var index: String
+    /// A record that has the values.
+    package var holder: [UInt8]
+    /// What had become of the record before it was undone.
+    package var outcome: StoreWriter.Outcome
+}
+
+extension StoreWriter {
+    /// Values that have to be unique and stand twice now: what is wrong with the store if this is its end.
+    private func violations() throws -> [(index: CompiledIndex, entity: Catalog.Entity, owners: [[UInt8]])] {
+        var result: [(CompiledIndex, Catalog.Entity, [[UInt8]])] = []
+        for double in doubles {
+            guard let (rules, index) = access.state.rules(forIndex: double.index) else { continue }
+            let table = try access.state.index(double.index)
+            let groups = try double.values.withUnsafeBytes {
+                try UniqueIndex.holders(of: $0, index, rules.entity, access, table)
+            }
+            for owners in groups where owners.count > 1 { result.append((index, rules.entity, owners)) }
+        }
+        return result
+    }
+
+    /// - Throws: `.notUnique` if values that have to be unique stand twice.
+    package mutating func checkUnique() throws {
+        try applyIndexChanges()
+        guard !doubles.isEmpty, let first = try violations().first else { return }
+        throw UniqueIndex.notUnique(first.index, first.entity, first.owners, access)
+    }
+
+    /// Undoes records of this transaction that have values another one has, until none is left. Of several that are new the
+    /// first one stays. Needs `remembersRecords`, set before the first of them was written.
+    ///
+    /// - Returns: the records that were undone, as if they had never been written.
+    package mutating func dropDoubles() throws -> [DroppedRecord] {
+        try applyIndexChanges()
+        var dropped: [DroppedRecord] = []
+        while !doubles.isEmpty {
+            let violations = try violations()
+            let before = dropped.count
+            for (index, entity, owners) in violations {
+                func place(_ owner: [UInt8]) -> Int? { remembered[RememberedKey(root: entity.root, key: owner)]?.order }
+                let written = owners.filter { place($0) != nil }.sorted { (place($0) ?? 0) < (place($1) ?? 0) }
+                let others = owners.filter { place($0) == nil }
+                guard let holder = others.first ?? written.first else { continue }
+                for owner in written where owner != holder {
+                    if let outcome = try restore(RememberedKey(root: entity.root, key: owner)) {
+                        dropped.append(
+                            DroppedRecord(
+                                entity: entity.root, storageKey: owner, index: index.name, holder: holder, outcome: outcome))
+                    }
+                }
+            }
+            guard dropped.count > before else { break }
+            try applyIndexChanges()
+        }
+        return dropped
+    }
+}

@@ -20,15 +20,16 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
-        // The C libraries: Debian's, reached through the smallest possible shims.
+        // The C libraries: Debian's, reached through the smallest possible shims; and one instruction of the processor.
         .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
+        .target(name: "CChecksum"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lifetimes),
-        .target(name: "TarnStore", dependencies: ["LMDB", "CCrypto", "CZstd"], swiftSettings: lifetimes),
+        .target(name: "TarnStore", dependencies: ["LMDB", "CChecksum", "CCrypto", "CZstd"], swiftSettings: lifetimes),
         .target(name: "TarnImport", dependencies: ["TarnStore", "CSimdJSON"], swiftSettings: lifetimes),
         .target(name: "TarnHTTP", dependencies: ["CCurl"]),
         .target(

@@ -1,4 +1,4 @@
-// CRC-32C against its published check values.
+// CRC-32C against its published check values, and the processor's instruction against the tables.
 
 import Testing
 
@@ -26,6 +26,35 @@ struct ChecksumTests {
                 ))
                 == 0xD996_3A56)
         #expect(checksum([]) == 0)
+    }
+
+    @Test("the tables, which serve where the processor has no instruction, give the published values as well")
+    func publishedVectorsInSoftware() {
+        func checksum(_ bytes: [UInt8]) -> UInt32 { bytes.withUnsafeBytes { ~CRC32C.inSoftware(~0, $0) } }
+        #expect(checksum(Array("123456789".utf8)) == 0xE306_9283)
+        #expect(checksum([UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
+        #expect(checksum(Array(0..<32)) == 0x46DD_794E)
+        #expect(checksum([]) == 0)
+    }
+
+    @Test("the instruction and the tables agree for every length, alignment and state", arguments: [UInt64(29)])
+    func instructionAgreesWithTables(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let bytes = (0..<5000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        bytes.withUnsafeBytes { all in
+            func compare(_ range: Range<Int>) {
+                var crc = CRC32C()
+                crc.update(all.slice(0..<range.lowerBound))
+                let state = ~crc.value
+                crc.update(all.slice(range))
+                #expect(crc.value == ~CRC32C.inSoftware(state, all.slice(range)), "\(range), seed \(seed)")
+            }
+            for start in 0..<16 { for length in 0..<80 { compare(start..<start + length) } }
+            for _ in 0..<500 {
+                let start = Int(random.next() % 2500)
+                compare(start..<start + Int(random.next() % 2500))
+            }
+        }
     }
 
     @Test("any division into parts gives the same value", arguments: [UInt64(71)])

@@ -1,0 +1,11 @@
+// CRC-32C (Castagnoli) by the processor's own instruction.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Whether this processor has the instruction: SSE 4.2 on x86-64, the CRC extension on arm64.
+bool tarn_crc32c_is_available(void);
+
+// The state after `count` more bytes, without the inversions at the beginning and the end. Only if it is available.
+uint32_t tarn_crc32c(uint32_t state, const void *bytes, size_t count);

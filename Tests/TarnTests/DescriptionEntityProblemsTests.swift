@@ -89,6 +89,9 @@ struct DescriptionEntityProblemsTests {
             .init(
                 "from: user,", "from: .user,",
                 "29:33: entities.Issue.relationships.author.from: \".user\" is not a key path"),
+            .init(
+                "ignore: [node_id, '*_url', 'reactions.*']", "compression: zst",
+                "32:18: entities.Issue.compression: unknown compression \"zst\": did you mean \"zstd\"?"),
             .init("'*_url'", "'a\\b'", "32:23: entities.Issue.ignore: \"a\\b\" is not a key path"),
         ] as [BrokenDescription])
     func attributes(row: BrokenDescription) { row.check() }

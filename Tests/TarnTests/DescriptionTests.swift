@@ -63,6 +63,13 @@ struct DescriptionTests {
         #expect(mapping.entities["User"] == EntityMapping())
     }
 
+    @Test("rows of an entity are compressed unless the description says none", arguments: [nil, "zstd", "none"])
+    func compressionIsRead(_ written: String?) throws {
+        let text = soundDescription.replacing("    ignore: [node_id", with: "\(written.map { "    compression: \($0)\n" } ?? "")    ignore: [node_id")
+        let schema = try parse(text).schema
+        #expect(schema.entities.map { "\($0.name) \($0.compression)" } == ["User zstd", "Label zstd", "Milestone zstd", "Issue \(written ?? "zstd")"])
+    }
+
     @Test("endpoints keep their parameters in order and know their place")
     func endpointsAreRead() throws {
         let endpoints = try parse(soundDescription).endpoints

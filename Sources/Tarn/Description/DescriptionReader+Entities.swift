@@ -73,7 +73,7 @@ extension DescriptionReader {
         var mapping = EntityMapping()
         guard
             let section = section(
-                entry.value, field, keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore"],
+                entry.value, field, keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore", "compression"],
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
         else { return (definition, mapping) }
@@ -88,6 +88,14 @@ extension DescriptionReader {
             if let relationship = relationship(entry, path, &mapping) { definition.relationships.append(relationship) }
         }
         mapping.ignored = texts(section, "ignore").compactMap { keyPath($0.text, section.path("ignore"), $0.mark) }
+        if let text = text(section, "compression") {
+            if let compression = EntityDefinition.Compression(rawValue: text) {
+                definition.compression = compression
+            } else {
+                let known = EntityDefinition.Compression.allCases.map(\.rawValue)
+                report(section, "compression", Spelling.unknown("compression", text, among: known))
+            }
+        }
         return (definition, mapping)
     }
 

@@ -6,21 +6,52 @@ extension RowDictionary {
     /// Every dictionary of `meta`: u16 entity id, then the dictionary. One that zstd cannot use is left out; the rows that need
     /// it are named when they are read.
     static func all(_ raw: RawTransaction, _ meta: Table) throws -> [(entity: UInt16, dictionary: RowDictionary)] {
-        let cursor = try raw.cursor(meta)
-        defer { cursor.close() }
         var list: [(entity: UInt16, dictionary: RowDictionary)] = []
-        let prefix = Array(MetaKey.dictionaryPrefix.utf8)
-        var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
-        while let (key, value) = entry, key.starts(with: prefix) {
-            if let id = UInt16(String(decoding: key.dropFirst(prefix.count), as: UTF8.self)), value.count > 2,
-                let dictionary = RowDictionary(id: id, bytes: Array(value.dropFirst(2)))
-            {
-                list.append((value.load(0), dictionary))
-            }
-            entry = try cursor.next()
+        try forEach(raw, meta) { id, value in
+            guard value.count > 2, let dictionary = RowDictionary(id: id, bytes: Array(value.dropFirst(2))) else { return }
+            list.append((value.load(0), dictionary))
         }
         return list
     }
+
+    /// The ids of an entity's dictionaries, without reading them.
+    static func ids(_ raw: RawTransaction, _ meta: Table, of entity: UInt16) throws -> [UInt16] {
+        var ids: [UInt16] = []
+        try forEach(raw, meta) { id, value in
+            if value.count >= 2, value.load(0, UInt16.self) == entity { ids.append(id) }
+        }
+        return ids
+    }
+
+    private static func forEach(_ raw: RawTransaction, _ meta: Table, _ body: (UInt16, Bytes) throws -> Void) throws {
+        let cursor = try raw.cursor(meta)
+        defer { cursor.close() }
+        let prefix = Array(MetaKey.dictionaryPrefix.utf8)
+        var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
+        while let (key, value) = entry, key.starts(with: prefix) {
+            if let id = UInt16(String(decoding: key.dropFirst(prefix.count), as: UTF8.self)) { try body(id, value) }
+            entry = try cursor.next()
+        }
+    }
+
+    /// Stores a dictionary, which is current from then on. Every process reads it before its next transaction, since the
+    /// generation changes.
+    ///
+    /// - Returns: its id; nil if there are no ids left.
+    static func add(_ dictionary: [UInt8], of entity: UInt16, _ raw: RawTransaction, _ meta: Table) throws -> UInt16? {
+        // Ids are 16 bits and never reused.
+        guard let id = UInt16(exactly: try raw.number(meta, key: MetaKey.nextDictionary) + 1) else { return nil }
+        try raw.willAdd()
+        var value = ByteWriter(capacity: dictionary.count + 2)
+        value.appendLittleEndian(entity)
+        value.append(dictionary)
+        try key(id).withUnsafeBytes { try raw.put(meta, $0, value.bytes) }
+        try raw.put(meta, key: MetaKey.nextDictionary, number: UInt64(id))
+        try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
+        return id
+    }
+
+    static func key(_ id: UInt16) -> [UInt8] { Array((MetaKey.dictionaryPrefix + String(id)).utf8) }
 }
 
 extension Store {
@@ -50,21 +81,7 @@ extension Store {
                 untrainable.withLock({ statistics.entries >= 2 * ($0[entity.id] ?? 0) })
             else { return nil }
             defer { untrainable.withLock { $0[entity.id] = statistics.entries } }
-            // Of a large table every n-th row, so that the samples are from everywhere.
-            let stride = max(1, pages * statistics.pageSize / RowCompression.sampleBytes)
-            var samples = ByteWriter(capacity: 1 << 20), sizes: [Int] = [], position = 0
-            try access.scan(entity) { _, row in
-                position += 1
-                if position % stride == 0, row.body.bytes.count >= RowCompression.smallestBody {
-                    samples.append(row.body.bytes)
-                    sizes.append(row.body.bytes.count)
-                }
-                return samples.count < RowCompression.sampleBytes
-            }
-            // With fewer, zstd finds nothing that they have in common.
-            guard sizes.count >= 50 else { return nil }
-            let capacity = min(RowCompression.largestDictionary, max(4096, samples.count / 32))
-            return RowDictionary.train(samples, sizes: sizes, capacity: capacity)
+            return try access.sample(of: entity).dictionary()
         }
     }
 
@@ -72,19 +89,8 @@ extension Store {
     private func add(_ dictionary: [UInt8], for entity: Catalog.Entity) throws -> Bool {
         let meta = state.meta
         let isNew = try environment.write { transaction in
-            let raw = transaction.raw
-            guard !(try RowDictionary.all(raw, meta)).contains(where: { $0.entity == entity.id }) else { return false }
-            let id = try raw.number(meta, key: MetaKey.nextDictionary) + 1
-            // Ids are 16 bits and never reused.
-            guard id <= UInt64(UInt16.max) else { return false }
-            var key = ByteWriter(), value = ByteWriter(capacity: dictionary.count + 2)
-            key.append(MetaKey.dictionaryPrefix + String(id))
-            value.appendLittleEndian(entity.id)
-            value.append(dictionary)
-            try raw.put(meta, key.bytes, value.bytes)
-            try raw.put(meta, key: MetaKey.nextDictionary, number: id)
-            try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
-            return true
+            try RowDictionary.ids(transaction.raw, meta, of: entity.id).isEmpty
+                && RowDictionary.add(dictionary, of: entity.id, transaction.raw, meta) != nil
         }
         if isNew { try reload() }
         return isNew

@@ -82,7 +82,7 @@ extension Catalog.Change {
         catalog.resolve()
     }
 
-    /// Only rows that are written from now on are concerned.
+    /// Only rows that are written from now on are concerned; `Store.rewrite` does it for the others.
     fileprivate mutating func applyCompression(_ definition: EntityDefinition) {
         catalog.entities[position(of: definition.name)].compression = definition.compression
     }

@@ -48,6 +48,8 @@ enum MetaKey {
     static let quotaBase: StaticString = "quota base"
     /// Followed by a space and the id of a dictionary in decimal: u16 entity id, then the dictionary.
     static let dictionaryPrefix = "dictionary "
+    /// Followed by a space and an entity id in decimal: how far a rewrite has come (`RewriteMark`).
+    static let rewritePrefix = "rewrite "
     /// u64, big-endian: ids of dictionaries are never reused.
     static let nextDictionary: StaticString = "next dictionary"
     /// u64, big-endian: response ids are never reused.

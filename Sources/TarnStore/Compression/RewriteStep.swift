@@ -1,0 +1,186 @@
+// One step of a rewrite: a run of rows is taken out of its table and put back in order.
+//
+// Overwriting rows with shorter ones leaves pages as they are, only emptier (an eighth full, when rows are compressed for the
+// first time), and liblmdb joins pages only when something is deleted from them. So whole leaf pages are taken out and their
+// rows put back ascending: each then goes behind the last row of the page before them, where liblmdb begins a new page
+// instead of dividing one (mdb.c, `mdb_page_split`: "if the new item goes on the last spot on the page […] bias the split
+// so the new page is emptier").
+//
+// The runs of pages that are taken out are short beside a branch page: where one reaches into the next branch, liblmdb fills up its
+// last page with rows from behind the run, and from there on divides pages in the middle. Measured with 20,000 rows that came in
+// random order, plain ones and compressed ones: pages are filled to 12 % and 56 % when rows are overwritten, to 82 % and 87 %
+// with runs of 16 pages, to 62 % and 76 % with runs of as many pages as 2,000 rows have.
+
+internal import LMDB
+
+/// How far a rewrite of an entity has come. `meta`, "rewrite <entity id>": u16 dictionary id (0: none), storage key.
+struct RewriteMark {
+    /// The dictionary that was current when it began. Another one means that the rewrite has been overtaken.
+    var dictionary: UInt16
+    /// Rows up to this key are plain, or have this dictionary or a later one.
+    var key: [UInt8]
+
+    static func metaKey(_ entity: UInt16) -> [UInt8] { Array((MetaKey.rewritePrefix + String(entity)).utf8) }
+}
+
+extension StoreAccess {
+    /// The rewrite of an entity that is under way, if it still makes sense.
+    func rewriteMark(of entity: Catalog.Entity) throws -> RewriteMark? {
+        guard let value = try RewriteMark.metaKey(entity.id).withUnsafeBytes({ try raw.get(state.meta, $0) }), value.count >= 2
+        else { return nil }
+        let mark = RewriteMark(dictionary: value.load(0), key: Array(value.dropFirst(2)))
+        return mark.dictionary == state.currentDictionary(of: entity)?.id ?? 0 ? mark : nil
+    }
+
+    func setRewriteMark(of entity: UInt16, _ mark: RewriteMark) throws {
+        try raw.willAdd()
+        var value = ByteWriter()
+        value.appendLittleEndian(mark.dictionary)
+        value.append(mark.key)
+        try RewriteMark.metaKey(entity).withUnsafeBytes { try raw.put(state.meta, $0, value.bytes) }
+    }
+
+    /// The ids of the dictionaries that rows of an entity name in their headers.
+    func usedDictionaries(_ entity: UInt16) throws -> Set<UInt16> {
+        let cursor = try raw.cursor(state.records(of: entity))
+        defer { cursor.close() }
+        var used: Set<UInt16> = [], last: UInt16 = 0
+        var entry = try cursor.first()
+        while let (_, row) = entry {
+            if let id = RowView.dictionary(of: row), id != last {
+                used.insert(id)
+                last = id
+            }
+            entry = try cursor.next()
+        }
+        return used
+    }
+}
+
+/// What a step did.
+struct RewriteStep {
+    /// A step ends when its rows have that many bytes.
+    static let mostBytes = 4 << 20
+    /// Leaf pages that are taken out at a time: see above.
+    static let pagesOfRun = 16
+
+    var rows = 0
+    var rewritten = 0
+    var bytesBefore = 0
+    var bytesAfter = 0
+    /// Whether no row stands behind the ones of this step.
+    var isLast = true
+}
+
+/// Rows on their way: what was read before the first change is copied out of the pages.
+private struct RewrittenRows: ~Copyable {
+    struct Entry {
+        var offset: Int
+        var keyCount: Int
+        var rowCount: Int
+    }
+
+    var bytes = ByteWriter(capacity: 1 << 20)
+    var entries: [Entry] = []
+
+    mutating func removeAll() {
+        bytes.removeAll()
+        entries.removeAll(keepingCapacity: true)
+    }
+
+    func key(_ entry: Entry) -> Bytes { bytes.bytes(entry.offset..<entry.offset + entry.keyCount) }
+
+    func row(_ entry: Entry) -> Bytes {
+        let start = entry.offset + entry.keyCount
+        return bytes.bytes(start..<start + entry.rowCount)
+    }
+}
+
+extension StoreWriter {
+    /// Rewrites the next rows of an entity, and moves its mark. Nil if no rewrite is under way: another process has ended it.
+    func rewriteStep(_ id: UInt16, rows count: Int) throws -> RewriteStep? {
+        guard let entity = access.catalog.entity(id: id), var mark = try access.rewriteMark(of: entity) else { return nil }
+        let raw = access.raw, table = try access.state.records(of: id)
+        var step = RewriteStep(), rows = RewrittenRows(), compressed = ByteWriter(capacity: 8192)
+        repeat {
+            rows.removeAll()
+            step.isLast = try collect(entity, table, after: mark.key, count - step.rows, into: &rows, &compressed, &step)
+            guard let last = rows.entries.last else { break }
+            for entry in rows.entries { _ = try raw.delete(table, rows.key(entry)) }
+            try raw.willAdd()
+            for entry in rows.entries { try raw.put(table, rows.key(entry), rows.row(entry), append: step.isLast) }
+            mark.key = Array(rows.key(last))
+        } while !step.isLast && step.rows < count && step.bytesAfter < RewriteStep.mostBytes
+        if step.rows > 0 { try access.setRewriteMark(of: id, mark) }
+        return step
+    }
+
+    /// Reads a run of rows that ends with a leaf page.
+    ///
+    /// - Returns: whether no row stands behind it.
+    private func collect(
+        _ entity: Catalog.Entity, _ table: Table, after start: [UInt8], _ count: Int, into rows: inout RewrittenRows,
+        _ compressed: inout ByteWriter, _ step: inout RewriteStep
+    ) throws -> Bool {
+        let pageSize = UInt(try access.raw.statistics(table).pageSize)
+        let cursor = try access.raw.cursor(table)
+        defer { cursor.close() }
+        var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
+        if let found = entry, found.key.elementsEqual(start) { entry = try cursor.next() }
+        var leaf: UInt = 0, leaves = 0
+        while let (key, value) = entry {
+            // A key stands in its leaf page, and what no run has reached lies in the map, where pages are aligned.
+            let page = UInt(bitPattern: key.baseAddress) / pageSize
+            if page != leaf {
+                if leaves == RewriteStep.pagesOfRun || rows.entries.count >= count || rows.bytes.count >= RewriteStep.mostBytes {
+                    return false
+                }
+                leaf = page
+                leaves += 1
+            }
+            step.rows += 1
+            step.bytesBefore += value.count
+            let isChanged = try access.lending { try add(entity, key, value, to: &rows, &compressed) }
+            if isChanged { step.rewritten += 1 }
+            step.bytesAfter += rows.entries.last?.rowCount ?? 0
+            entry = try cursor.next()
+        }
+        return true
+    }
+
+    /// Appends a row as it is to be stored. False if that is as it is stored.
+    private func add(
+        _ entity: Catalog.Entity, _ key: Bytes, _ stored: Bytes, to rows: inout RewrittenRows, _ compressed: inout ByteWriter
+    ) throws -> Bool {
+        // A new checksum would hide the damage.
+        guard RowView.hasValidChecksum(stored, table: UInt32(entity.id), key: key) else {
+            throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
+        }
+        let offset = rows.bytes.count
+        rows.bytes.append(key)
+        func addEntry(_ rows: inout RewrittenRows) {
+            let keyCount = key.count
+            rows.entries.append(.init(offset: offset, keyCount: keyCount, rowCount: rows.bytes.count - offset - keyCount))
+        }
+        let old = RowView.dictionary(of: stored)
+        if old != nil, old == access.state.currentDictionary(of: entity)?.id {
+            rows.bytes.append(stored)
+            addEntry(&rows)
+            return false
+        }
+        let view = try access.view(stored, entity, key)
+        compressed.removeAll()
+        let dictionary = access.compress(view.body.bytes, of: entity, into: &compressed)
+        let body = dictionary == nil ? view.body.bytes : compressed.bytes
+        let header = rows.bytes.appendUninitialized(RowFormat.headerSize)
+        RowView.writeHeader(
+            to: header, isPartial: view.isPartial, isWide: view.isWide, entity: view.entity, version: view.version,
+            dictionary: dictionary ?? 0)
+        rows.bytes.append(body)
+        addEntry(&rows)
+        guard let entry = rows.entries.last else { return false }
+        let checksum = RowView.checksum(of: rows.row(entry), table: UInt32(entity.id), key: key)
+        rows.bytes.store(checksum, at: offset + key.count + 8)
+        return old != nil || dictionary != nil
+    }
+}

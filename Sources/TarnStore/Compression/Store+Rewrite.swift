@@ -1,0 +1,145 @@
+// Writing all rows of an entity again: with a newly trained dictionary, and in pages that are full.
+
+import Foundation
+internal import LMDB
+import Synchronization
+
+/// What a rewrite did. Of one that was resumed, only this part.
+public struct RewriteReport: Sendable, Hashable {
+    /// Rows that were looked at.
+    public var rows = 0
+    /// Rows whose stored bytes are others now.
+    public var rewritten = 0
+    /// Bytes of the rows as they were stored before, and as they are now; without keys, indexes and free space.
+    public var bytesBefore = 0
+    public var bytesAfter = 0
+    /// Dictionaries that no row used any more.
+    public var dictionariesDropped = 0
+
+    public init() {}
+}
+
+extension Store {
+    /// Stores all rows again: with a dictionary that is trained from a sample of the whole table, or plain if the compression of
+    /// their entity is `none`; in key order, so that pages are full. Content, version and change log stay as they are: a record
+    /// is the same whatever its row looks like. Dictionaries that no row uses any more are dropped.
+    ///
+    /// Worth it when rows have changed in kind since the dictionary was trained (which happens after the first 1,000), when the
+    /// compression of an entity was changed, and when rows came in no order. The file does not shrink; what is saved is
+    /// free for later writes.
+    ///
+    /// It goes in steps, each a write of its own, so readers and other writers go on. It may end at any point, by an error or
+    /// with its process, and goes on from there when it is called again, in whatever process. While a long read lasts,
+    /// the pages that it sees are not reused, and the file grows by them.
+    ///
+    /// - Parameters:
+    ///   - entity: the name of an entity; nil for all.
+    ///   - batch: how many rows a step takes, about: it ends with a page of the file, and before its rows take 4 MiB.
+    /// - Throws: `StoreError.unknownEntity`; `.damagedRow`, `.damagedDictionary` with the key of a row that cannot be read, before
+    ///   which all rows are rewritten; and what a `write` throws.
+    @discardableResult
+    public func rewrite(_ entity: String? = nil, batch: Int = 2000) throws -> RewriteReport {
+        try rewrite(entity, batch: batch) { false }
+    }
+
+    /// The same as the blocking `rewrite`, on a thread of its own; the calling task is suspended meanwhile.
+    ///
+    /// - Throws: also `CancellationError`, between two steps, if the task is cancelled.
+    @discardableResult
+    public func rewrite(_ entity: String? = nil, batch: Int = 2000) async throws -> RewriteReport {
+        let isCancelled = Flag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let thread = Thread { [self] in
+                    continuation.resume(with: Result { try rewrite(entity, batch: batch) { isCancelled.isSet.load(ordering: .relaxed) } })
+                }
+                thread.name = "tarn.rewrite"
+                thread.start()
+            }
+        } onCancel: {
+            isCancelled.isSet.store(true, ordering: .relaxed)
+        }
+    }
+
+    private final class Flag: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    /// - Parameter isCancelled: asked before each step.
+    func rewrite(_ name: String?, batch: Int, isCancelled: () -> Bool) throws -> RewriteReport {
+        var report = RewriteReport()
+        for entity in try name.map({ [try state.entity($0)] }) ?? catalog.entities {
+            if isCancelled() { throw CancellationError() }
+            try beginRewrite(of: entity.id)
+            var goesOn = true
+            while goesOn {
+                if isCancelled() { throw CancellationError() }
+                let step = try write(alone: true) { writer in try writer.rewriteStep(entity.id, rows: max(1, batch)) }
+                guard let step else { break }
+                report.rows += step.rows
+                report.rewritten += step.rewritten
+                report.bytesBefore += step.bytesBefore
+                report.bytesAfter += step.bytesAfter
+                goesOn = !step.isLast
+            }
+            report.dictionariesDropped += try endRewrite(of: entity.id)
+        }
+        return report
+    }
+
+    /// Trains and adds a dictionary, unless a rewrite with the current one is under way.
+    private func beginRewrite(of id: UInt16) throws {
+        while true {
+            let (generation, dictionary): (UInt64, [UInt8]?) = try read { reader in
+                let access = reader.access
+                guard let entity = access.catalog.entity(id: id), try access.rewriteMark(of: entity) == nil,
+                    entity.compression != EntityDefinition.Compression.none
+                else { return (access.state.generation, nil) }
+                return (access.state.generation, try access.sample(of: entity).dictionary())
+            }
+            var isBegun = false, isNew = false
+            try inWriteTransaction { transaction, state in
+                // Another process may have trained one since, or begun a rewrite.
+                guard state.generation == generation, let entity = state.catalog.entity(id: id) else { return }
+                isBegun = true
+                let access = StoreAccess(transaction.raw, state, nil)
+                guard try access.rewriteMark(of: entity) == nil else { return }
+                var current = state.currentDictionary(of: entity)?.id ?? 0
+                if let dictionary, let added = try RowDictionary.add(dictionary, of: id, transaction.raw, state.meta) {
+                    current = added
+                    isNew = true
+                }
+                try access.setRewriteMark(of: id, RewriteMark(dictionary: current, key: []))
+            }
+            if isNew { try reload() }
+            if isBegun { return }
+        }
+    }
+
+    /// Drops the dictionaries that no row needs, and forgets the rewrite.
+    ///
+    /// Certain, though rows are looked at in a snapshot and dictionaries are dropped later: what is written since is written
+    /// with the dictionary that is current at that generation, which is not dropped, and the generation is compared.
+    private func endRewrite(of id: UInt16) throws -> Int {
+        while true {
+            let (generation, used) = try read { reader in
+                (reader.access.state.generation, try reader.access.usedDictionaries(id))
+            }
+            var dropped: Int?
+            try inWriteTransaction { transaction, state in
+                guard state.generation == generation, let entity = state.catalog.entity(id: id) else { return }
+                let raw = transaction.raw, current = state.currentDictionary(of: entity)?.id
+                let unused = try RowDictionary.ids(raw, state.meta, of: id).filter { $0 != current && !used.contains($0) }
+                for dictionary in unused {
+                    _ = try RowDictionary.key(dictionary).withUnsafeBytes { try raw.delete(state.meta, $0) }
+                }
+                _ = try RewriteMark.metaKey(id).withUnsafeBytes { try raw.delete(state.meta, $0) }
+                if !unused.isEmpty { try raw.put(state.meta, key: MetaKey.generation, number: generation + 1) }
+                dropped = unused.count
+            }
+            guard let dropped else { continue }
+            if dropped > 0 { try reload() }
+            return dropped
+        }
+    }
+}

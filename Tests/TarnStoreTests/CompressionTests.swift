@@ -266,6 +266,10 @@ struct CompressionTests {
                 seen += 1
             }
             #expect(seen == 2000)
+            let title = try reader.withRow(Page.self, 1700) { row in try row.get(.title, as: String.self) }
+            #expect(title == "Page 1700")
+            let missing = try reader.withRow(Page.self, 4000) { row in try row.get(.title, as: String.self) }
+            #expect(missing == nil)
             var next: [Int64] = []
             try reader.forEachRelated(Page.self, 1400, "next", to: Page.self) { row in next.append(try row.get(.id)) }
             #expect(next == [1401])

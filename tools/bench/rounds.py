@@ -21,44 +21,95 @@ RESULTS = os.path.join(HERE, "results.json")
 GENERATOR = os.path.join(HERE, "gen_pages.py")
 
 
+class Program:
+    """What the contenders run; one run of it may give the figures of several cases."""
+
+    def __init__(self, floor_arguments):
+        self.floor_arguments = floor_arguments
+
+
+PROGRAMS = {
+    "import": Program(lambda pages, store, given: ["import", pages, store, str(given.pages_per_commit)]),
+    "read": Program(lambda pages, store, given: ["import-read", pages, store, str(given.pages_per_commit)]),
+    "write.small": Program(lambda pages, store, given: ["write-small", store, "3"]),
+    "write.bulk": Program(lambda pages, store, given: ["write-bulk", store, str(10 * given.records)]),
+    "memory": Program(None),
+}
+
+
+class Case:
+    """What a case is called, how it is read from what a contender prints, what it must reach, and how good the peer must be.
+
+    `value` may give None for a contender that does not take part. `must` is the least `vs_floor`, `vs_peer` or the limit of
+    Tarn's own figure (`most`); None where nothing is asked. `least_peer_to_floor` is None where nothing is asked of the peer.
+    """
+
+    def __init__(self, name, unit, better, value, program, tarn, must=None, least_peer_to_floor=None, peer_judged_by=None):
+        self.name, self.unit, self.better, self.value = name, unit, better, value
+        self.program, self.tarn, self.must = program, tarn, must or {}
+        self.least_peer_to_floor, self.peer_judged_by = least_peer_to_floor, peer_judged_by or value
+
+    def contenders(self):
+        return {"tarn": self.tarn, "floor": "floor", "peer": "peer"}
+
+
+def figure(key, peer_key=None):
+    """A figure by its name. With a `peer_key` the peer's is another one than Tarn's and the floor's."""
+    return lambda line: line.get(peer_key, line.get(key))
+
+
 def import_rate(line):
     return line["megabytes"] / line["seconds"]
 
 
-class Case:
-    """What a case is called, how it is read from what a contender prints, and how good the peer must at least be.
-
-    A program is what the contenders run; one run of it may give the figures of several cases. `value` may be None for a
-    contender that does not take part; `least_peer_to_floor` is None where nothing is asked of the peer.
-    """
-
-    def __init__(self, name, unit, better, value, floor_arguments, least_peer_to_floor, program=None):
-        self.name, self.unit, self.better, self.value = name, unit, better, value
-        self.floor_arguments, self.least_peer_to_floor = floor_arguments, least_peer_to_floor
-        self.program = program or name
+def size(key):
+    """The store's bytes over those of the JSON. Without that of Tarn: the file as it is."""
+    return lambda line: line.get(key, line["store_bytes"]) / 1e6 / line["megabytes"]
 
 
-def read_case(name, unit, key, least_peer_to_floor=None, peer_key=None):
-    """A read case. With a `peer_key` the peer's figure is another one than Tarn's and the floor's."""
-    return Case(name, unit, "higher", lambda line: line.get(peer_key, line.get(key)),
-                lambda pages, store, pages_per_commit: ["import-read", pages, store, str(pages_per_commit)],
-                least_peer_to_floor, program="read")
+def read_cases(suffix, tarn, field, related):
+    # The reference measurement: 10,400 and 8,400 records by the peer, 1.0 to 1.3 and 1.0 to 1.2 million by the floor; the ends
+    # that ask most of the peer. It is the same for both kinds of rows.
+    asked = {} if suffix else {"record": 0.8 * 10_400 / 1_000_000, "each": 0.8 * 8_400 / 1_000_000}
+    # 73,000 typed records against 1.0 to 1.4 million; the peer reads one field here, which is faster.
+    asked |= {} if suffix else {"related": 0.8 * 73_000 / 1_000_000}
+    return [
+        Case("read.field" + suffix, "records/s", "higher", figure("field"), "read", tarn, {"vs_floor": field}),
+        Case("read.record" + suffix, "records/s", "higher", figure("record"), "read", tarn,
+             least_peer_to_floor=asked.get("record")),
+        Case("read.record.by-hand" + suffix, "records/s", "higher", figure("record", "record_by_hand"), "read", tarn),
+        Case("read.each" + suffix, "records/s", "higher", figure("each"), "read", tarn, least_peer_to_floor=asked.get("each")),
+        Case("read.each.by-hand" + suffix, "records/s", "higher", figure("each", "each_by_hand"), "read", tarn),
+        Case("read.related" + suffix, "records/s", "higher", figure("related"), "read", tarn, {"vs_floor": related},
+             least_peer_to_floor=asked.get("related")),
+    ]
 
+
+# The reference measurement of an import: 13 MB/s by the peer, 170 to 290 MB/s by the floor; the end that asks most of the peer.
+IMPORT_PEER = 0.8 * 13 / 170
+# One durable row: 4,000/s by the peer, 263 µs by raw LMDB.
+SMALL_PEER = 0.8 * 4_000 * 263e-6
 
 CASES = {case.name: case for case in [
-    Case("import.cold", "MB/s of JSON", "higher", import_rate,
-         lambda pages, store, pages_per_commit: ["import", pages, store, str(pages_per_commit)],
-         # The reference measurement: 13 MB/s by the peer, 170 to 290 MB/s by the floor; the end that asks most of the peer.
-         least_peer_to_floor=0.8 * 13 / 170),
-    read_case("read.field", "records/s", "field"),
-    # The reference measurement: 10,400 and 8,400 records by the peer, 1.0 to 1.3 and 1.0 to 1.2 million by the floor.
-    read_case("read.record", "records/s", "record", least_peer_to_floor=0.8 * 10_400 / 1_000_000),
-    read_case("read.record.by-hand", "records/s", "record", peer_key="record_by_hand"),
-    read_case("read.each", "records/s", "each", least_peer_to_floor=0.8 * 8_400 / 1_000_000),
-    read_case("read.each.by-hand", "records/s", "each", peer_key="each_by_hand"),
-    read_case("read.related", "records/s", "related"),
+    Case("import.cold", "MB/s of JSON", "higher", import_rate, "import", "tarn.zstd", least_peer_to_floor=IMPORT_PEER),
+    Case("import.cold.none", "MB/s of JSON", "higher", import_rate, "import", "tarn.none"),
+    Case("size", "of JSON", "lower", size("rewritten_bytes"), "import", "tarn.zstd", {"most": 0.2}),
+    Case("size.imported", "of JSON", "lower", size("store_bytes"), "import", "tarn.zstd"),
+    Case("size.used", "of JSON", "lower", size("used_bytes_rewritten"), "import", "tarn.zstd"),
+    Case("size.none", "of JSON", "lower", size("store_bytes"), "import", "tarn.none"),
+    *read_cases("", "tarn.none", field=0.7, related=0.5),
+    *read_cases(".zstd", "tarn.zstd", field=0.35, related=0.3),
+    Case("write.small", "records/s", "higher", figure("small"), "write.small", "tarn.zstd", {"vs_floor": 0.5, "vs_peer": 5},
+         least_peer_to_floor=SMALL_PEER, peer_judged_by=lambda line: line.get("single", line["small"])),
+    Case("write.small.none", "records/s", "higher", figure("small"), "write.small", "tarn.none"),
+    Case("write.bulk.ascending", "rows/s", "higher", figure("ascending"), "write.bulk", "tarn.zstd", {"vs_floor": 0.7}),
+    Case("write.bulk.ascending.none", "rows/s", "higher", figure("ascending"), "write.bulk", "tarn.none"),
+    Case("write.bulk.random", "rows/s", "higher", figure("random"), "write.bulk", "tarn.zstd", {"vs_floor": 0.7}),
+    Case("write.bulk.random.none", "rows/s", "higher", figure("random"), "write.bulk", "tarn.none"),
+    Case("memory.write", "MB RssAnon growth", "lower", figure("write"), "memory", "tarn.zstd", {"most": 16}),
+    Case("memory.scan", "MB RssAnon growth", "lower", figure("scan"), "memory", "tarn.zstd", {"most": 16}),
 ]}
-CONTENDERS = ["tarn", "floor", "peer"]
+CONTENDERS = ["tarn.zstd", "tarn.none", "floor", "peer"]
 
 
 def fail(message):
@@ -68,7 +119,7 @@ def fail(message):
 def arguments():
     parser = argparse.ArgumentParser(prog="run", description="Measures Tarn against the floor and the peer.")
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one of: {', '.join(CASES)} (default: all)")
-    parser.add_argument("--records", type=int, default=10_000, help="issues in the workload (default: 10000)")
+    parser.add_argument("--records", type=int, default=10_000, help="issues in the workload (default: 10000); write.bulk has 10, memory 50 times as many rows")
     parser.add_argument("--pages-per-commit", type=int, default=128, help="pages of 100 issues a commit (default: 128)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each contender (default: 3)")
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
@@ -98,27 +149,29 @@ def workload(records):
         return pages, json.load(f)
 
 
-def contenders_of(case):
-    """Who takes part: the floor always, and whoever the Bench executable knows for this case."""
+def contenders_of(program, cases):
+    """Who takes part: of Tarn's whoever a case asks for, the floor if it knows the program, and the peer if it does."""
     known = subprocess.run([BENCH, "--list"], check=True, capture_output=True, text=True).stdout.split("\n")
-    return [name for name in CONTENDERS if name == "floor" or f"{case.program} {name}" in known]
+    wanted = {"floor", "peer"} | {case.tarn for case in cases}
+    return [name for name in CONTENDERS if name in wanted
+            and (PROGRAMS[program].floor_arguments if name == "floor" else f"{program} {name}" in known)]
 
 
-def run_once(case, contender, pages, pages_per_commit):
+def run_once(program, contender, pages, given):
     stores = os.path.join(WORK, "stores")
     shutil.rmtree(stores, ignore_errors=True)
     os.makedirs(stores)
     store = os.path.join(stores, contender)
     if contender == "floor":
-        command = [FLOOR, *case.floor_arguments(pages, store, pages_per_commit)]
+        command = [FLOOR, *PROGRAMS[program].floor_arguments(pages, store, given)]
     else:
-        command = [BENCH, case.program, contender, "--pages", pages, "--store", store,
-                   "--pages-per-commit", str(pages_per_commit)]
+        command = [BENCH, program, contender, "--pages", pages, "--store", store,
+                   "--pages-per-commit", str(given.pages_per_commit), "--records", str(given.records)]
     # What the run before left to be written must not be paid for by this one.
     os.sync()
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        fail(f"{contender} in {case.program} failed with status {done.returncode}: {done.stderr.strip()}")
+        fail(f"{contender} in {program} failed with status {done.returncode}: {done.stderr.strip()}")
     line = json.loads(done.stdout.strip().split("\n")[-1])
     line.setdefault("store_bytes", sum(entry.stat().st_size for entry in os.scandir(store)))
     shutil.rmtree(stores)
@@ -127,6 +180,10 @@ def run_once(case, contender, pages, pages_per_commit):
 
 def check_work(contender, line, expected):
     """A figure counts only if everything is in the store afterwards."""
+    if "written" in line:
+        if line["stored"] != line["written"]:
+            fail(f"{contender} did not do the work: its store holds {line['stored']} records, and {line['written']} were written")
+        return
     if "counts" not in line and "stored_records" not in line:
         return
     if contender == "floor":
@@ -141,47 +198,57 @@ def check_work(contender, line, expected):
         fail(f"{contender} did not do the work: its store holds {found}, the pages {wanted}")
 
 
-def measure(case, given, pages, expected):
-    names = contenders_of(case)
+def measure(program, cases, given, pages, expected):
+    names = contenders_of(program, cases)
     lines = {name: [] for name in names}
     for number in range(given.rounds):
         turn = number % len(names)
         for name in names[turn:] + names[:turn]:
-            line = run_once(case, name, pages, given.pages_per_commit)
+            line = run_once(program, name, pages, given)
             check_work(name, line, expected)
             lines[name].append(line)
-            print(f"{case.program}, round {number + 1}: {name}", file=sys.stderr)
+            print(f"{program}, round {number + 1}: {name}, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
     checksums = {line["checksum"] for runs in lines.values() for line in runs if "checksum" in line}
     if len(checksums) > 1:
-        fail(f"{case.program}: the contenders did not read the same records")
+        fail(f"{program}: the contenders did not read the same records")
+    durability = {line["durability"] for runs in lines.values() for line in runs}
+    if len(durability) != 1:
+        fail(f"{program}: the contenders are not equally durable ({', '.join(sorted(durability))}); no ratio means anything")
     return lines
 
 
+def values_of(case, lines, value=None):
+    """Each contender's figures, round by round; None for one that does not take part."""
+    result = {}
+    for role, name in case.contenders().items():
+        values = [(value or case.value)(line) for line in lines.get(name, [])]
+        result[role] = values if values and None not in values else None
+    return result
+
+
+def ratios(case, values, a, b):
+    """How much better one is than the other, round by round: what disturbs a round disturbs both."""
+    if values[a] is None or values[b] is None:
+        return None
+    return [x / y if case.better == "higher" else y / x for x, y in zip(values[a], values[b])]
+
+
 def result_of(case, lines, records):
-    values = {name: [case.value(line) for line in lines.get(name, [])] for name in CONTENDERS}
-    medians = {name: statistics.median(runs) if runs and None not in runs else None for name, runs in values.items()}
+    values = values_of(case, lines)
 
-    def tarn_against(other):
-        if medians["tarn"] is None or medians[other] is None:
-            return None
-        ratio = medians["tarn"] / medians[other]
-        return round(ratio if case.better == "higher" else 1 / ratio, 3)
+    def median(runs, digits):
+        return None if runs is None else round(statistics.median(runs), digits)
 
-    durability = {line["durability"] for runs in lines.values() for line in runs}
-    if len(durability) != 1:
-        fail(f"{case.name}: the contenders are not equally durable ({', '.join(sorted(durability))}); no ratio means anything")
     return {
         "case": case.name, "unit": case.unit, "better": case.better,
-        **{name: medians[name] and round(medians[name], 2) for name in CONTENDERS},
-        "vs_floor": tarn_against("floor"), "vs_peer": tarn_against("peer"),
-        "durability": durability.pop(),
-        "compression": lines["tarn"][0]["compression"] if "tarn" in lines else None,
-        "records": records,
+        **{role: median(runs, 2 if case.unit != "of JSON" else 4) for role, runs in values.items()},
+        "vs_floor": median(ratios(case, values, "tarn", "floor"), 3), "vs_peer": median(ratios(case, values, "tarn", "peer"), 3),
+        "durability": lines[case.tarn][0]["durability"], "compression": lines[case.tarn][0]["compression"], "records": records,
     }
 
 
 def print_table(results):
-    columns = ["case", "unit", "tarn", "floor", "peer", "vs floor", "vs peer", "durability", "records"]
+    columns = ["case", "unit", "tarn", "floor", "peer", "vs floor", "vs peer", "compression", "durability", "records"]
 
     def cell(result, column):
         value = result[column.replace(" ", "_")]
@@ -189,6 +256,8 @@ def print_table(results):
             return "-"
         if column.startswith("vs "):
             return f"{value:.2f} x"
+        if column in CASES[result["case"]].contenders() and abs(value) < 10:
+            return f"{value:.3f}"
         return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
 
     rows = [columns] + [[cell(result, column) for column in columns] for result in results]
@@ -197,29 +266,50 @@ def print_table(results):
     for row in rows:
         print("  ".join(text.ljust(width) if i < 2 else text.rjust(width)
                         for i, (text, width) in enumerate(zip(row, widths))))
-    print("\nvs floor, vs peer: above 1, Tarn is better. Medians of one call; absolute figures of two calls do not compare.")
+    print("\nvs floor, vs peer: above 1, Tarn is better. Medians of one call, of ratios round by round; absolute figures of two calls do not compare.")
 
 
 def print_details(case, lines):
-    """What is needed to judge a figure: how far the rounds were apart, the commits, the size of the store."""
+    """What is needed to judge a figure: how far the rounds were apart, what is asked, the size of the store."""
+    values = values_of(case, lines)
+    text = [f"{case.contenders()[role]} {min(runs):,.3f} to {max(runs):,.3f}" for role, runs in values.items() if runs]
+    for other in ("floor", "peer"):
+        against = ratios(case, values, "tarn", other)
+        if against:
+            text.append(f"vs {other} {min(against):.2f} to {max(against):.2f}")
+    print(f"{case.name}: {'; '.join(text)}")
+
+
+def print_store(program, lines):
     for name, runs in lines.items():
-        values = [case.value(run) for run in runs]
-        if None in values:
-            continue
-        text = f"{case.name}: {name} {min(values):,.1f} to {max(values):,.1f} {case.unit}"
-        if "commits" in runs[0]:
-            text += (f", {runs[0]['commits']} commits, store {runs[0]['store_bytes'] / 1e6:.1f} MB "
-                     f"for {runs[0]['megabytes']:.1f} MB of JSON")
-        print(text)
+        run = runs[-1]
+        if program == "import":
+            text = f"{run['commits']} commits, {run['megabytes']:.1f} MB of JSON, store {run['store_bytes'] / 1e6:.1f} MB"
+            if "used_bytes" in run:
+                text += f", {run['used_bytes'] / 1e6:.1f} MB of it in use"
+            if "rewritten_bytes" in run:
+                text += (f"; after a rewrite in {run['rewrite_seconds']:.2f} s {run['rewritten_bytes'] / 1e6:.1f} MB, "
+                         f"{run['used_bytes_rewritten'] / 1e6:.1f} MB of it in use")
+            print(f"import: {name}: {text}")
+        elif program == "memory":
+            print(f"memory: {name}: {run['written']:,} rows; at the end RssAnon {run['anonymous']:.1f} MB, "
+                  f"RssFile {run['file']:.1f} MB")
 
 
-def peer_is_valid(case, result):
+def print_bar(case, result):
+    for key, wanted in case.must.items():
+        found = result["tarn"] if key == "most" else result[key]
+        if found is not None:
+            reached = found <= wanted if key == "most" else found >= wanted
+            print(f"{case.name}: {'reached' if reached else 'MISSED'}: {key.replace('_', ' ')} {found} of {wanted}")
+
+
+def peer_is_valid(case, lines, result):
     """Prints whether the peer is good enough to compare with; a straw man proves nothing."""
     if result["peer"] is None or case.least_peer_to_floor is None:
         return True
-    ratio = result["peer"] / result["floor"]
-    if case.better != "higher":
-        ratio = 1 / ratio
+    values = values_of(case, lines, case.peer_judged_by)
+    ratio = statistics.median(ratios(case, values, "peer", "floor"))
     valid = ratio >= case.least_peer_to_floor
     print(f"{case.name}: the peer reaches {ratio:.3f} of the floor, at least {case.least_peer_to_floor:.3f} is asked: "
           + ("valid" if valid else "VOID, the peer is too weak to compare with"))
@@ -236,19 +326,24 @@ def main():
     pages, expected = workload(given.records)
     # Load from elsewhere makes the figures worthless more often than anything else does.
     print(f"{os.cpu_count()} cores, load before the first round {os.getloadavg()[0]:.2f}", file=sys.stderr)
+    cases = [CASES[name] for name in given.cases]
     programs = {}
-    for name in given.cases:
-        if CASES[name].program not in programs:
-            programs[CASES[name].program] = measure(CASES[name], given, pages, expected)
-    measured = {name: programs[CASES[name].program] for name in given.cases}
-    results = [result_of(CASES[name], lines, given.records) for name, lines in measured.items()]
+    for case in cases:
+        if case.program not in programs:
+            programs[case.program] = measure(
+                case.program, [other for other in cases if other.program == case.program], given, pages, expected)
+    results = [result_of(case, programs[case.program], given.records) for case in cases]
     print_table(results)
-    for name, lines in measured.items():
-        print_details(CASES[name], lines)
-    valid = [peer_is_valid(CASES[result["case"]], result) for result in results]
+    for case in cases:
+        print_details(case, programs[case.program])
+    for program, lines in programs.items():
+        print_store(program, lines)
+    valid = [peer_is_valid(case, programs[case.program], result) for case, result in zip(cases, results)]
     for result, is_valid in zip(results, valid):
         if not is_valid:
             result["peer"] = result["vs_peer"] = None
+    for case, result in zip(cases, results):
+        print_bar(case, result)
     with open(RESULTS, "w", encoding="utf-8") as f:
         json.dump(results, f, indent=2)
         f.write("\n")

@@ -43,7 +43,7 @@ extension StoreReader {
     /// A record's row, lent: nothing is copied. Nil if it is not there.
     ///
     /// A compressed row is decompressed, and keeps its memory until the transaction ends, or the step of the walk in whose closure
-    /// it was read. For many rows use ``forEach(_:in:reversed:_:)``.
+    /// it was read. For many rows use ``withRow(_:_:_:)`` or ``forEach(_:in:reversed:_:)``.
     ///
     /// - Throws: as ``get(_:_:)-(_,Record.Key)``, but for what concerns values.
     @inlinable
@@ -55,6 +55,21 @@ extension StoreReader {
         }
         guard let lent else { return nil }
         return _overrideLifetime(Row(lent), copying: self)
+    }
+
+    /// Lends a record's row to the closure, and returns what it returns. Nil if the record is not there.
+    ///
+    /// The memory of a compressed row is used again afterwards.
+    ///
+    /// - Throws: what the closure throws, and as ``row(_:_:)``.
+    @inlinable
+    public func withRow<Record: StoredRecord, Result>(
+        _ type: Record.Type, _ key: Record.Key, _ body: (Row<Record>) throws -> Result
+    ) throws -> Result? {
+        let mark = rowMark
+        defer { release(to: mark) }
+        guard let row = try row(type, key) else { return nil }
+        return try body(row)
     }
 
     /// The row of every record of an entity, lent, in key order or against it.

@@ -4,9 +4,9 @@ import Foundation
 
 /// One way to do what a case measures.
 struct Contender: Sendable {
-    /// `tarn` or `peer`. (The floor is a program of its own: floor.cpp.)
+    /// `tarn.zstd` (compressed rows, the default), `tarn.none` or `peer`. (The floor is a program of its own: floor.cpp.)
     let name: String
-    /// The case, such as `import.cold`.
+    /// What it runs, such as `import`; one run may give the figures of several cases.
     let benchmark: String
     /// What it returns is printed as one line of JSON.
     let measure: @Sendable (Options) async throws -> any Encodable
@@ -27,12 +27,21 @@ struct Measurement: Encodable {
     var durability: String
     /// Of the stored rows.
     var compression: String
-    /// The bytes of all files of the store once it is closed.
+    /// The bytes of all files of the store.
     var storeBytes: Int
+    /// The same after `rewrite`, and what of them is in use, before and after.
+    var rewrittenBytes: Int?
+    var usedBytes: Int?
+    var usedBytesRewritten: Int?
+    var rewriteSeconds: Double?
 
     private enum CodingKeys: String, CodingKey {
         case seconds, megabytes, commits, counts, durability, compression
         case storeBytes = "store_bytes"
+        case rewrittenBytes = "rewritten_bytes"
+        case usedBytes = "used_bytes"
+        case usedBytesRewritten = "used_bytes_rewritten"
+        case rewriteSeconds = "rewrite_seconds"
     }
 }
 

@@ -1,4 +1,4 @@
-// The command line: Bench CASE CONTENDER --pages DIR --store DIR --pages-per-commit N
+// The command line: Bench PROGRAM CONTENDER --pages DIR --store DIR --pages-per-commit N --records N
 
 import Foundation
 
@@ -11,9 +11,11 @@ struct Options {
     /// The directory of the store, which must not be there yet.
     let store: URL
     let pagesPerCommit: Int
+    /// Issues in the workload; the write cases take ten, the memory cases fifty times as many rows.
+    let records: Int
 
     static let usage = """
-        usage: Bench CASE CONTENDER --pages DIR --store DIR [--pages-per-commit N]
+        usage: Bench PROGRAM CONTENDER --pages DIR --store DIR [--pages-per-commit N] [--records N]
                Bench --list
         """
 
@@ -24,7 +26,7 @@ struct Options {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             if argument.hasPrefix("--") {
-                guard ["--pages", "--store", "--pages-per-commit"].contains(argument), let value = rest.popFirst() else {
+                guard ["--pages", "--store", "--pages-per-commit", "--records"].contains(argument), let value = rest.popFirst() else {
                     throw BenchmarkError("\(argument) is not an option, or has no value\n\(Self.usage)")
                 }
                 named[argument] = value
@@ -33,12 +35,14 @@ struct Options {
             }
         }
         guard positional.count == 2, let pages = named["--pages"], let store = named["--store"],
-            let pagesPerCommit = Int(named["--pages-per-commit"] ?? "128"), pagesPerCommit > 0
+            let pagesPerCommit = Int(named["--pages-per-commit"] ?? "128"), pagesPerCommit > 0,
+            let records = Int(named["--records"] ?? "10000"), records > 0
         else { throw BenchmarkError(Self.usage) }
         (benchmark, contender) = (positional[0], positional[1])
         self.pages = URL(filePath: pages)
         self.store = URL(filePath: store)
         self.pagesPerCommit = pagesPerCommit
+        self.records = records
         if FileManager.default.fileExists(atPath: store) {
             throw BenchmarkError("\(store) is there already; every run needs a fresh store")
         }

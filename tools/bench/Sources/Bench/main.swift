@@ -1,4 +1,4 @@
-// Runs one contender of one case once and prints what it measured as one line of JSON.
+// Runs one contender of one program once and prints what it measured as one line of JSON.
 
 import Foundation
 
@@ -10,7 +10,7 @@ do {
         let options = try Options(arguments)
         let contender = Contender.all.first { ($0.benchmark, $0.name) == (options.benchmark, options.contender) }
         guard let contender else {
-            throw BenchmarkError("No \(options.contender) in the case \(options.benchmark); Bench --list shows who is where")
+            throw BenchmarkError("No \(options.contender) in \(options.benchmark); Bench --list shows who is where")
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

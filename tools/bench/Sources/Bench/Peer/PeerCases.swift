@@ -6,8 +6,9 @@ import GRDB
 /// GRDB 7.10 with Foundation's `JSONDecoder`: what a Swift program would use instead of Tarn.
 enum PeerCases {
     static let contenders: [Contender] = [
-        Contender(name: "peer", benchmark: "import.cold", measure: importPages),
+        Contender(name: "peer", benchmark: "import", measure: importPages),
         Contender(name: "peer", benchmark: "read", measure: PeerReads.measure),
+        Contender(name: "peer", benchmark: "write.small", measure: PeerWrites.small),
     ]
 
     /// The database after an import, open.

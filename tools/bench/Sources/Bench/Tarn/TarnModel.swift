@@ -4,7 +4,13 @@ import Tarn
 
 enum TarnModel {
     /// Text columns of the peer are text here, dates are dates, and every reference can be followed both ways.
-    static let schema = Schema([
+    static func schema(_ compression: EntityDefinition.Compression) -> Schema {
+        var schema = schema
+        for index in schema.entities.indices { schema.entities[index].compression = compression }
+        return schema
+    }
+
+    private static let schema = Schema([
         EntityDefinition(
             "Issue", key: ["id"],
             attributes: [

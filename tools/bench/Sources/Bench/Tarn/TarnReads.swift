@@ -16,9 +16,10 @@ extension TarnIssue: Checked {
 }
 
 enum TarnReads {
-    static func measure(_ options: Options) throws -> ReadMeasurement {
-        _ = try TarnCases.importPages(options)
-        let store = try Store.open(at: options.store.path)
+    static func measure(_ options: Options, _ compression: EntityDefinition.Compression) throws -> ReadMeasurement {
+        let store = try TarnCases.fill(options, compression)
+        // What came before the first dictionary is not compressed yet.
+        if compression == .zstd { try store.rewrite() }
         let (issues, users) = try store.read { reader -> ([Int64], [Int64]) in
             (try reader.fetch(TarnIssue.self).map(\.id), try reader.fetch(TarnUser.self).map(\.id))
         }
@@ -27,8 +28,7 @@ enum TarnReads {
         let field = try store.read { reader in
             try Reads.rate(picks) { picks in
                 for key in picks {
-                    guard let row = try reader.row(TarnIssue.self, key) else { continue }
-                    total &+= try row.get(.comments)
+                    total &+= try reader.withRow(TarnIssue.self, key) { row in try row.get(.comments) } ?? 0
                 }
             }
         }
@@ -62,6 +62,6 @@ enum TarnReads {
         guard total != 0 else { throw BenchmarkError("Tarn read nothing") }
         return ReadMeasurement(
             field: field, record: record, each: each, related: related * Double(visited) / Double(visitedUsers),
-            checksum: checksum)
+            checksum: checksum, compression: compression.rawValue)
     }
 }

@@ -13,33 +13,54 @@ public struct ValueEncoder: ~Copyable {
     mutating func null() { writer.appendValueNull() }
 }
 
+/// What a record is encoded in, kept from one record to the next. For one encoder at a time: its writer's.
+final class RowBuffers {
+    @exclusivity(unchecked) var values = ValueEncoder()
+    @exclusivity(unchecked) var places: [Range<Int>?] = []
+    @exclusivity(unchecked) var body = BodyBuilder()
+    @exclusivity(unchecked) var encoded = ByteWriter(capacity: 2048)
+    @exclusivity(unchecked) var storageKey = ByteWriter(capacity: 256)
+
+    func removeAll(fields: Int) {
+        values.writer.removeAll()
+        body.removeAll()
+        encoded.removeAll()
+        storageKey.removeAll()
+        places.removeAll(keepingCapacity: true)
+        for _ in 0..<fields { places.append(nil) }
+    }
+}
+
 /// Takes the fields of a record.
 ///
 /// What does not fit the catalog is remembered, and thrown by the `put` or `patch` that asked for the fields.
 public struct RowEncoder<Record: StoredRecord>: ~Copyable {
-    private var values = ValueEncoder()
-    private var places: [Range<Int>?]
+    private let buffers: RowBuffers
     private let plan: RowPlan
     private let access: StoreAccess
     private var problem: StoreError?
 
-    init(_ access: StoreAccess) throws(StoreError) {
+    init(_ access: StoreAccess, _ buffers: RowBuffers) throws(StoreError) {
         self.access = access
+        self.buffers = buffers
         plan = try access.plan(Record.self).takeUnretainedValue()
-        places = Array(repeating: nil, count: plan.fields.count)
+        buffers.removeAll(fields: plan.fields.count)
     }
 
     /// Sets a field. An optional that is nil makes it null. Of a field that is set twice, the last value counts.
     public mutating func set<Value: StoredValue>(_ field: Record.Field, _ value: Value) {
         let slot = field.rawValue
-        precondition(places.indices.contains(slot), "a field is one of its type's cases")
-        let start = values.writer.count
-        values.textTag = plan.fields[slot].textTag
-        value.encode(into: &values)
-        let encoded = EncodedValue(values.writer.bytes(start..<values.writer.count))
+        precondition(buffers.places.indices.contains(slot), "a field is one of its type's cases")
+        let start = buffers.values.writer.count
+        buffers.values.textTag = plan.tags[slot].text
+        value.encode(into: &buffers.values)
+        let place = start..<buffers.values.writer.count
+        let encoded = EncodedValue(buffers.values.writer.bytes(place))
         do throws(StoreError) {
-            try access.check(encoded, fits: plan.fields[slot], of: plan.entity)
-            places[slot] = start..<values.writer.count
+            if encoded.tag != plan.tags[slot].sufficient {
+                try access.check(encoded, fits: plan.fields[slot], of: plan.entity)
+            }
+            buffers.places[slot] = place
         } catch {
             problem = problem ?? error
         }
@@ -48,26 +69,33 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     /// Sets a field to null.
     public mutating func clear(_ field: Record.Field) { set(field, Null()) }
 
-    /// Sets the attributes of the key, which a change of a record does not say.
+    private func complete(_ body: inout BodyBuilder) {
+        for slot in plan.ascending {
+            guard let place = buffers.places[slot] else { continue }
+            body.field(plan.slots[slot].id, EncodedValue(buffers.values.writer.bytes(place)))
+        }
+    }
+
+    /// The same with the attributes of the key, which a change of a record does not say.
     ///
     /// - Throws: `StoreError.wrongKey` if the fields say another key.
-    private func completed(_ body: inout BodyBuilder, with key: RecordKey?) throws(StoreError) {
+    private func complete(_ body: inout BodyBuilder, with key: RecordKey) throws(StoreError) {
         var components: [UInt16: KeyComponent] = [:]
-        if let key { for (id, component) in zip(plan.entity.key, key.components) { components[id] = component } }
+        for (id, component) in zip(plan.entity.key, key.components) { components[id] = component }
         var scratch = ByteWriter(capacity: 256)
         func add(_ id: UInt16, _ component: KeyComponent) {
             body.field(id) { $0.appendValue(Value(component)) }
         }
         var pending = components.keys.sorted()[...]
         for slot in plan.ascending {
-            guard let place = places[slot] else { continue }
+            guard let place = buffers.places[slot] else { continue }
             let id = plan.fields[slot].id
             while let next = pending.first, next < id {
                 pending.removeFirst()
                 if let component = components[next] { add(next, component) }
             }
-            let value = EncodedValue(values.writer.bytes(place))
-            if let component = components[id], let key {
+            let value = EncodedValue(buffers.values.writer.bytes(place))
+            if let component = components[id] {
                 pending = pending.drop { $0 == id }
                 scratch.removeAll()
                 scratch.appendValue(Value(component))
@@ -89,19 +117,23 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         key: RecordKey?, _ body: (Catalog.Entity, Bytes, RowBody, _ isComplete: Bool) throws -> Result
     ) throws -> Result {
         if let problem { throw problem }
-        var builder = BodyBuilder(), encoded = ByteWriter(capacity: 2048), storageKey = ByteWriter(capacity: 256)
-        try completed(&builder, with: key)
-        let isWide = builder.isWide
-        builder.finish(into: &encoded)
-        guard let row = RowBody(encoded.bytes, isWide: isWide) else {
+        if let key { try complete(&buffers.body, with: key) } else { complete(&buffers.body) }
+        let isWide = buffers.body.isWide
+        buffers.body.finish(into: &buffers.encoded)
+        guard let row = RowBody(buffers.encoded.bytes, isWide: isWide) else {
             throw StoreError.damagedRow(entity: plan.entity.name, key: key?.description ?? "")
+        }
+        if key == nil, let id = plan.intKey, let value = row.value(of: id)?.int {
+            // The most frequent key, without a list of components.
+            buffers.storageKey.appendTuple(value)
+            return try body(plan.entity, buffers.storageKey.bytes, row, plan.isComplete)
         }
         guard let key = key ?? row.key(of: plan.entity) else {
             throw StoreError.wrongKey(
                 entity: plan.entity.name, expected: plan.entity.keyForm, found: "one that is not set completely")
         }
-        key.appendStorageKey(to: &storageKey)
-        return try body(plan.entity, storageKey.bytes, row, plan.isComplete)
+        key.appendStorageKey(to: &buffers.storageKey)
+        return try body(plan.entity, buffers.storageKey.bytes, row, plan.isComplete)
     }
 
     /// A null of no type.
@@ -113,6 +145,23 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
 }
 
 extension Catalog.Field {
+    /// The tag that alone says that a value fits; nil if more has to be looked at.
+    var sufficientTag: UInt8? {
+        guard case .attribute(let type) = kind else { return nil }
+        return switch type {
+        case .int: ValueTag.int
+        case .double: ValueTag.double
+        case .decimal: ValueTag.decimal
+        case .string: ValueTag.string
+        case .bytes: ValueTag.bytes
+        case .date: ValueTag.date
+        case .uuid: ValueTag.uuid
+        case .url: ValueTag.url
+        case .json: ValueTag.json
+        case .bool, .uint, .enumeration, .array: nil
+        }
+    }
+
     var textTag: UInt8 {
         guard case .attribute(var type) = kind else { return ValueTag.string }
         if case .array(let element) = type { type = element }

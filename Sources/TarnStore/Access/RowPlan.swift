@@ -23,6 +23,10 @@ final class RowPlan: Sendable {
     /// The same fields in ascending order of their ids: as they stand in a row.
     let ascending: [Int]
     let fields: [Catalog.Field]
+    /// For each field: how text is stored in it, and the tag that alone says that a value fits; 255 if more has to be looked at.
+    let tags: [(text: UInt8, sufficient: UInt8)]
+    /// The attribute of the key, if it is one number.
+    let intKey: UInt16?
     /// Whether a record that the struct holds lacks nothing that the catalog requires.
     let isComplete: Bool
     let relationships: [RelationshipPlan]
@@ -67,6 +71,8 @@ final class RowPlan: Sendable {
         entityID = entity.id
         self.state = state
         self.fields = fields
+        tags = fields.map { ($0.textTag, $0.sufficientTag ?? 0xFF) }
+        intKey = entity.keyTypes == [.int] ? entity.key.first : nil
         self.relationships = relationships
         checksEveryKey = Record.Key.attributeType == nil
         table = try state.records(of: entity.root)

@@ -11,7 +11,9 @@ extension StoreWriter {
     ///   if the struct does not set the whole key, `.keyCollision`, `.damagedRow`; and if the type does not fit the
     ///   catalog, `.unknownEntity`, `.unknownField`. Then nothing of the record is stored.
     public mutating func put<Record: StoredRecord>(_ record: Record, ifVersion version: UInt64? = nil) throws {
-        var encoder = try RowEncoder<Record>(access)
+        let buffers = takeRowBuffers()
+        defer { rowBuffers = buffers }
+        var encoder = try RowEncoder<Record>(access, buffers)
         record.encode(into: &encoder)
         try encoder.finish(key: nil) { entity, key, body, isComplete in
             try check(version, entity, key)
@@ -36,7 +38,9 @@ extension StoreWriter {
         _ type: Record.Type, _ key: Record.Key, ifVersion version: UInt64? = nil,
         _ change: (inout RowEncoder<Record>) throws -> Void
     ) throws -> Bool {
-        var encoder = try RowEncoder<Record>(access)
+        let buffers = takeRowBuffers()
+        defer { rowBuffers = buffers }
+        var encoder = try RowEncoder<Record>(access, buffers)
         try change(&encoder)
         let key = key.recordKey
         try access.checkForm(of: key, access.state.entity(Record.entity))
@@ -90,6 +94,11 @@ extension StoreWriter {
         try applyIndexChanges()
         let access = access, state = access.state
         return _overrideLifetime(StoreReader(access, owner: state), mutating: &self)
+    }
+
+    private mutating func takeRowBuffers() -> RowBuffers {
+        defer { rowBuffers = nil }
+        return rowBuffers ?? RowBuffers()
     }
 
     private func check(_ expected: UInt64?, _ entity: String, _ key: RecordKey) throws {

@@ -12,6 +12,8 @@ public struct StoreWriter: ~Copyable {
     private var row = ByteWriter(capacity: 8192)
     private var compressed = ByteWriter(capacity: 8192)
     private var merged = BodyBuilder()
+    /// What structs are encoded in, while nobody has it.
+    var rowBuffers: RowBuffers?
     /// The commit sequence that this transaction gets if it changes something.
     package let sequence: UInt64
     private var changeCount: UInt32 = 0

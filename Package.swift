@@ -42,9 +42,11 @@ let package = Package(
 
         // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.
         .executableTarget(name: "FixtureServer", dependencies: ["TarnHTTP"]),
+        // A process on a store that tests kill, give faults to, and let check a store. Not part of any product.
+        .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "LMDB"]),
 
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
-        .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore"]),
+        .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker"]),
         .testTarget(name: "TarnImportTests", dependencies: ["TarnImport"]),
         .testTarget(name: "TarnHTTPTests", dependencies: ["TarnHTTP", "FixtureServer"]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer"]),

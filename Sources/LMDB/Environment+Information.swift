@@ -11,6 +11,8 @@ public struct EnvironmentInformation: Sendable, Hashable {
     public var lastTransaction: Int
     /// Pages that are free for new data once no reader needs them.
     public var freePages: Int
+    /// The two meta pages, and those of the list of free pages and of the table of tables: what is neither free nor a table's.
+    public var ownPages: Int
     public var maximumReaders: Int
     public var readerSlotsUsed: Int
 }
@@ -21,8 +23,13 @@ extension Environment {
         try check(mdb_env_info(env, &info), "information", path: path)
         try check(mdb_env_stat(env, &stat), "information", path: path)
         // Table 0 is the free list: transaction id → a count and that many page numbers (mdb.c, FREE_DBI).
-        let freePages = try read { transaction in
-            var count = 0
+        let (freePages, ownPages) = try read { transaction in
+            var count = 0, own = 2
+            // 1 is the table of tables (mdb.c, MAIN_DBI).
+            for handle in [MDB_dbi(0), 1] {
+                let list = try transaction.raw.statistics(Table(handle: handle))
+                own += list.branchPages + list.leafPages + list.overflowPages
+            }
             let cursor = try transaction.raw.cursor(Table(handle: 0))
             defer { cursor.close() }
             var entry = try cursor.first()
@@ -30,11 +37,11 @@ extension Environment {
                 if value.count >= 8 { count += Int(value.loadUnaligned(as: UInt.self)) }
                 entry = try cursor.next()
             }
-            return count
+            return (count, own)
         }
         return EnvironmentInformation(
             pageSize: Int(stat.ms_psize), mapSize: info.me_mapsize, lastPage: info.me_last_pgno,
-            lastTransaction: info.me_last_txnid, freePages: freePages, maximumReaders: Int(info.me_maxreaders),
+            lastTransaction: info.me_last_txnid, freePages: freePages, ownPages: ownPages, maximumReaders: Int(info.me_maxreaders),
             readerSlotsUsed: Int(info.me_numreaders))
     }
 }

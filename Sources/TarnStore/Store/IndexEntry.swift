@@ -42,7 +42,7 @@ package enum IndexEntry {
     }
 
     /// Calls the closure with every entry that a value of a field contributes for a record.
-    static func forEach(
+    package static func forEach(
         _ field: Catalog.Field, _ value: EncodedValue?, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes) -> Void
     ) {
         switch field.kind {

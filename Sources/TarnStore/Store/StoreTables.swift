@@ -65,7 +65,7 @@ package final class StoreState: Sendable {
     let responses: Table
     let urls: Table
     let members: Table
-    let changes: Table
+    package let changes: Table
     let checkpoints: Table
     /// By id; ids are small, and every row that is written asks.
     private let records: [Table?]

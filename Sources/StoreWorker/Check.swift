@@ -1,0 +1,227 @@
+// Looks at everything in a store, and compares it with what has to be there.
+//
+// A line of standard input names a store, and for each stream how far it must have come: `PATH<TAB>0=17..18<TAB>1=3..3`.
+// For each store a line: `ok<TAB>PATH<TAB>0=17<TAB>1=3<TAB>sequence`, or `bad<TAB>PATH<TAB>what is wrong`.
+
+import Foundation
+import LMDB
+import TarnStore
+
+struct Problem: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// 0 if every store is as it should be.
+func checkStores() -> Int32 {
+    var status: Int32 = 0
+    while let line = readLine() {
+        let words = line.split(separator: "\t").map(String.init)
+        let path = words.first ?? ""
+        do {
+            var bounds: [Int: ClosedRange<Int>] = [:]
+            for word in words.dropFirst() {
+                let numbers = word.split(whereSeparator: { "=.".contains($0) }).compactMap { Int($0) }
+                guard numbers.count == 3, numbers[1] <= numbers[2] else { throw Problem("`\(word)` is no bound") }
+                bounds[numbers[0]] = numbers[1]...numbers[2]
+            }
+            say("ok\t\(path)\t" + (try Check(path, bounds).run()))
+        } catch {
+            say("bad\t\(path)\t\(error)")
+            status = 1
+        }
+    }
+    return status
+}
+
+struct Check {
+    let store: Store
+    let bounds: [Int: ClosedRange<Int>]
+
+    /// Opens the store as the next writer would.
+    init(_ path: String, _ bounds: [Int: ClosedRange<Int>]) throws {
+        store = try Store.open(at: path, schema: Workload.schema)
+        self.bounds = bounds
+    }
+
+    func run() throws -> String {
+        let summary = try store.read { reader in
+            let access = reader.access
+            let counts = try checkCounters(access)
+            let rows = try checkRows(access)
+            try checkRecords(access, counts)
+            try checkIndexes(access)
+            try checkRelationships(reader)
+            try checkChanges(access, rows, counts)
+            let streams = counts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            return (streams + [String(try reader.sequence)]).joined(separator: "\t")
+        }
+        try checkPages()
+        return summary
+    }
+
+    /// Every stream has come as far as it must have, and no further than it can have; none by half, since the shared counter
+    /// is written in every transaction. Returns the streams and how far they have come.
+    private func checkCounters(_ access: StoreAccess) throws -> [Int: Int] {
+        var counts: [Int: Int] = [:]
+        for (stream, bounds) in bounds {
+            let count = try Workload.count(of: Int64(stream), access)
+            guard bounds.contains(count) else {
+                throw Problem("stream \(stream) has come to \(count), and it must be \(bounds)")
+            }
+            counts[stream] = count
+        }
+        let shared = try Workload.count(of: Workload.shared, access), sum = counts.values.reduce(0, +)
+        guard shared == sum else { throw Problem("the shared counter is at \(shared), the streams together at \(sum)") }
+        guard try access.sequence == UInt64(sum) else {
+            throw Problem("the commit sequence is \(try access.sequence) after \(sum) transactions")
+        }
+        return counts
+    }
+
+    /// Every row has a good checksum and a body without a fault. Returns the keys and versions by entity.
+    private func checkRows(_ access: StoreAccess) throws -> [String: [[UInt8]: UInt64]] {
+        var found: [String: [[UInt8]: UInt64]] = [:]
+        for entity in access.catalog.entities {
+            var versions: [[UInt8]: UInt64] = [:]
+            try access.scan(entity) { key, row in
+                func problem(_ what: String) -> Problem { Problem("\(entity.name) \(access.describe(key)): \(what)") }
+                guard row.hasValidChecksum(table: UInt32(entity.id), key: key) else { throw problem("checksum") }
+                guard row.body.isWellFormed, row.entity == entity.id, !row.isPartial else { throw problem("row") }
+                versions[Array(key)] = row.version
+                return true
+            }
+            guard try access.count(entity) == versions.count else { throw Problem("\(entity.name): the number of rows") }
+            found[entity.name] = versions
+        }
+        return found
+    }
+
+    /// Every record that the streams have written, with every field, and no other.
+    private func checkRecords(_ access: StoreAccess, _ counts: [Int: Int]) throws {
+        var expected: [String: [RecordKey: Workload.Item]] = [:]
+        for (stream, count) in counts where count > 0 {
+            for item in Workload(stream: stream).everything(at: count) { expected[item.entity, default: [:]][item.key] = item }
+        }
+        let sum = counts.values.reduce(0, +)
+        if sum > 0 {
+            let key = RecordKey(Workload.shared)
+            expected["Counter", default: [:]][key] = Workload.Item("Counter", key, ["count": .int(Int64(sum))])
+        }
+        for entity in access.catalog.entities {
+            var missing = expected[entity.name] ?? [:]
+            try access.scan(entity) { key, row in
+                let record = try access.record(entity, key, row)
+                guard let item = missing.removeValue(forKey: record.key) else {
+                    throw Problem("\(entity.name) \(record.key) should not be there")
+                }
+                let keyNames = Set(entity.key.compactMap { entity.field(id: $0)?.name })
+                let fields = record.fields.filter { !keyNames.contains($0.name) }
+                guard fields.count == item.fields.count, fields.allSatisfy({ item.fields[$0.name] == $0.value }) else {
+                    throw Problem("\(entity.name) \(record.key) is \(fields), not \(item.fields)")
+                }
+                return true
+            }
+            if let (key, _) = missing.first { throw Problem("\(entity.name) \(key) is missing, and \(missing.count - 1) more") }
+        }
+    }
+
+    /// The entries of every index are those that the rows make, and no others.
+    private func checkIndexes(_ access: StoreAccess) throws {
+        for entity in access.catalog.entities {
+            for field in entity.fields {
+                guard let index = field.index else { continue }
+                var expected: [[UInt8]] = [], scratch = ByteWriter()
+                try access.scan(entity) { key, row in
+                    IndexEntry.forEach(field, row.body.value(of: field.id), owner: key, scratch: &scratch) {
+                        expected.append(Array($0))
+                    }
+                    return true
+                }
+                // The same target twice in a list is one entry.
+                expected = Set(expected).sorted { $0.lexicographicallyPrecedes($1) }
+                let cursor = try access.raw.cursor(access.state.index(index))
+                defer { cursor.close() }
+                var entry = try cursor.first(), position = 0
+                while let (key, value) = entry {
+                    guard position < expected.count, key.elementsEqual(expected[position]), value.isEmpty else {
+                        throw Problem("the index \(entity.name).\(field.name) at \(position): \(access.describe(key))")
+                    }
+                    position += 1
+                    entry = try cursor.next()
+                }
+                guard position == expected.count else {
+                    throw Problem("the index \(entity.name).\(field.name) has \(position) entries of \(expected.count)")
+                }
+            }
+        }
+    }
+
+    /// Both ends of every relationship say the same.
+    private func checkRelationships(_ reader: StoreReader) throws {
+        var linesOfOrder: [RecordKey: [RecordKey]] = [:], linesOfTag: [RecordKey: Set<RecordKey>] = [:]
+        try reader.forEach("Line") { line in
+            if case .reference(let order)? = line["order"] { linesOfOrder[order, default: []].append(line.key) }
+            if case .references(let tags)? = line["tags"] { for tag in tags { linesOfTag[tag, default: []].insert(line.key) } }
+            return true
+        }
+        func keys(_ entity: String, _ key: RecordKey) throws -> [RecordKey] {
+            var keys: [RecordKey] = []
+            try reader.forEachRelated(entity, key, "lines") { target in
+                guard let key = target.key, target.record != nil else { throw Problem("\(entity) \(key): a line is missing") }
+                keys.append(key)
+                return true
+            }
+            return keys
+        }
+        try reader.forEach("Order") { order in
+            guard try keys("Order", order.key) == linesOfOrder[order.key] ?? [] else { throw Problem("Order \(order.key): lines") }
+            return true
+        }
+        for number in 0..<Workload.tags {
+            let tag = RecordKey("t\(number)"), lines = try keys("Tag", tag)
+            guard Set(lines) == linesOfTag[tag] ?? [], Set(lines).count == lines.count else { throw Problem("Tag \(tag): lines") }
+        }
+    }
+
+    /// The change log has every commit in turn, with every change of its transaction; played back it gives the rows and their
+    /// versions.
+    private func checkChanges(
+        _ access: StoreAccess, _ rows: [String: [[UInt8]: UInt64]], _ counts: [Int: Int]
+    ) throws {
+        var replay = Replay(access.catalog)
+        let cursor = try access.raw.cursor(access.state.changes)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            try replay.add(key, value)
+            entry = try cursor.next()
+        }
+        try replay.finishCommit()
+        guard try replay.sequence == access.sequence else {
+            throw Problem("the change log ends at \(replay.sequence), the store is at \(try access.sequence)")
+        }
+        guard replay.progress == counts.filter({ $0.value > 0 }) else { throw Problem("the change log tells of \(replay.progress)") }
+        for entity in access.catalog.entities where replay.live[entity.name, default: [:]] != rows[entity.name, default: [:]] {
+            throw Problem("the change log, played back, gives other rows or versions of \(entity.name)")
+        }
+    }
+
+    /// Every page of the file is a table's, free, or the environment's own: none is lost, none is counted twice.
+    private func checkPages() throws {
+        let environment = store.environment
+        let tables = try environment.existingTables(environment.tableNames()).compactMap(\.self)
+        var used = 0
+        try environment.read { transaction in
+            for table in tables {
+                let s = try transaction.statistics(table)
+                used += s.branchPages + s.leafPages + s.overflowPages
+            }
+        }
+        let information = try environment.information()
+        let all = used + information.freePages + information.ownPages
+        guard all == information.lastPage + 1 else {
+            throw Problem("\(information.lastPage + 1) pages: \(used) of tables, \(information.freePages) free, \(information.ownPages) own")
+        }
+    }
+}

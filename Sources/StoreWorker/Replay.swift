@@ -1,0 +1,74 @@
+// The change log of a store, played back: commit by commit, and each compared with the transaction that wrote it.
+
+import TarnStore
+
+struct Replay {
+    private let entities: [UInt16: String]
+    /// Storage key → version, by entity: what would be there.
+    private(set) var live: [String: [[UInt8]: UInt64]] = [:]
+    /// How far the log says that each stream has come.
+    private(set) var progress: [Int: Int] = [:]
+    private(set) var sequence: UInt64 = 0
+    private var ordinal: UInt32 = 0
+    private var commit: [Workload.Change] = []
+    private var tags: Set<[UInt8]> = []
+
+    init(_ catalog: Catalog) {
+        entities = Dictionary(uniqueKeysWithValues: catalog.entities.map { ($0.id, $0.name) })
+    }
+
+    /// Key = commit sequence (u64, big-endian) ++ ordinal (u32, big-endian); value = operation (u8), entity (u16,
+    /// little-endian), storage key.
+    mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        guard key.count == 12, value.count > 3 else { throw Problem("an entry of the change log has another form") }
+        let sequence = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+        let ordinal = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+        if sequence != self.sequence {
+            try finishCommit()
+            guard sequence == self.sequence + 1 else { throw Problem("the change log jumps from \(self.sequence) to \(sequence)") }
+            self.sequence = sequence
+        }
+        guard ordinal == self.ordinal else { throw Problem("change \(self.ordinal) of commit \(sequence) is missing") }
+        self.ordinal += 1
+        let id = UInt16(littleEndian: value.loadUnaligned(fromByteOffset: 1, as: UInt16.self))
+        guard let entity = entities[id] else { throw Problem("commit \(sequence) names the entity \(id)") }
+        let change = Workload.Change(value[0], entity: entity, key: Array(value.dropFirst(3)))
+        let isThere = live[entity]?[change.key] != nil
+        guard isThere == (change.operation != Workload.Change.create) else {
+            throw Problem("commit \(sequence) does \(change.operation) with a \(entity) that is \(isThere ? "" : "not ")there")
+        }
+        live[entity, default: [:]][change.key] = change.operation == Workload.Change.delete ? nil : sequence
+        commit.append(change)
+    }
+
+    /// Compares what the last commit has with the transaction that it must have been: the next of its stream.
+    mutating func finishCommit() throws {
+        defer {
+            commit.removeAll(keepingCapacity: true)
+            ordinal = 0
+        }
+        guard sequence > 0 else { return }
+        let streams = commit.compactMap { change -> Int? in
+            guard change.entity == "Counter",
+                case .int(let stream)? = change.key.withUnsafeBytes({ RecordKey(storageKey: $0) })?.components.first,
+                stream != Workload.shared
+            else { return nil }
+            return Int(stream)
+        }
+        guard streams.count == 1, let stream = streams.first else { throw Problem("commit \(sequence) is of the streams \(streams)") }
+        let number = progress[stream, default: 0] + 1
+        progress[stream] = number
+        let workload = Workload(stream: stream)
+        var expected = workload.changes(number)
+        let shared = Workload.Item("Counter", RecordKey(Workload.shared), [:])
+        expected.append(Workload.Change(sequence == 1 ? Workload.Change.create : Workload.Change.update, shared))
+        // A tag is made by the first stream that names it, and does not change after that.
+        if number == 1 {
+            let tag = Workload.Change(Workload.Change.create, workload.counters(at: 1)[1])
+            if tags.insert(tag.key).inserted { expected.append(tag) }
+        }
+        guard expected.count == commit.count, Set(expected) == Set(commit) else {
+            throw Problem("commit \(sequence) is not transaction \(number) of stream \(stream)")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// A process that works on a store for the tests: it writes and is killed, reads and is killed, meets faults, and checks.
+//
+//     StoreWorker write STORE STREAMS [full|relaxed]    writes the streams (0,1,2) until standard input ends; `ack STREAM NUMBER`
+//     StoreWorker script STORE COUNT [full|relaxed]     writes COUNT transactions of stream 0 and says what came of each
+//     StoreWorker read STORE                            holds a snapshot until standard input ends, and looks at it again
+//     StoreWorker check                                 checks the stores that standard input names, a line each (see `Check`)
+//     StoreWorker damage STORE KIND                     damages a store, to prove that the check finds it
+
+import Foundation
+import Glibc
+import TarnStore
+
+/// Writes a line in one call, so that it is out, and whole, whatever happens next.
+func say(_ line: String) {
+    var bytes = Array((line + "\n").utf8)
+    while !bytes.isEmpty {
+        let count = Glibc.write(1, bytes, bytes.count)
+        guard count > 0 else { _exit(9) }
+        bytes.removeFirst(count)
+    }
+}
+
+func waitForEndOfInput() {
+    var byte: UInt8 = 0
+    while true {
+        let count = Glibc.read(0, &byte, 1)
+        if count == 0 || (count < 0 && errno != EINTR) { return }
+    }
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+let durability: Store.Options = .init(durability: arguments.count > 3 && arguments[3] == "relaxed" ? .relaxed : .full)
+do {
+    switch (arguments.first, arguments.count) {
+    case ("write", 3...4): try write(arguments[1], arguments[2].split(separator: ",").compactMap { Int($0) }, durability)
+    case ("script", 3...4): exit(script(arguments[1], count: Int(arguments[2]) ?? 0, durability))
+    case ("read", 2): try holdSnapshot(arguments[1])
+    case ("check", 1): exit(checkStores())
+    case ("damage", 3): try damage(arguments[1], arguments[2])
+    default:
+        say("usage: see the first lines of main.swift")
+        exit(2)
+    }
+} catch {
+    say("error \(error)")
+    exit(1)
+}

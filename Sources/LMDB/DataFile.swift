@@ -19,7 +19,7 @@ struct DataFile {
 
     static let invalidPage = UInt64.max
     private static let headerSize = 16
-    private static let magic: UInt32 = 0xBEEF_C0DE
+    static let magic: UInt32 = 0xBEEF_C0DE
     private static let branch: UInt16 = 0x01, leaf: UInt16 = 0x02, overflow: UInt16 = 0x04, meta: UInt16 = 0x08
 
     let descriptor: Int32
@@ -166,8 +166,9 @@ struct DataFile {
     }
 }
 
+/// Integers of the file, which are little-endian on every machine that this runs on.
 extension [UInt8] {
-    fileprivate func u16(_ offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }
-    fileprivate func u32(_ offset: Int) -> UInt32 { UInt32(u16(offset)) | UInt32(u16(offset + 2)) << 16 }
-    fileprivate func u64(_ offset: Int) -> UInt64 { UInt64(u32(offset)) | UInt64(u32(offset + 4)) << 32 }
+    func u16(_ offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }
+    func u32(_ offset: Int) -> UInt32 { UInt32(u16(offset)) | UInt32(u16(offset + 2)) << 16 }
+    func u64(_ offset: Int) -> UInt64 { UInt64(u32(offset)) | UInt64(u32(offset + 4)) << 32 }
 }

@@ -103,6 +103,7 @@ public final class Environment: Sendable {
         let dataPath = path + "/data.mdb"
         try options.check(FileSystemKind(path: path), path: path)
         if access(dataPath, F_OK) == 0 {
+            if !options.isReadOnly { try UnfinishedFile.empty(in: path) }
             try DataFile.check(path: dataPath)
         } else if options.creates && !options.isReadOnly {
             if mkdir(path, 0o755) != 0 && errno != EEXIST { throw LMDBError(code: errno, operation: "open", path: path) }

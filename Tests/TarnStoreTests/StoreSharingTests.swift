@@ -110,6 +110,23 @@ struct StoreSharingTests {
         withExtendedLifetime(store) {}
     }
 
+    @Test("opening again in the same namespace writes nothing to the lock file, so that a full disk keeps nobody out")
+    func recordIsWrittenOnce() throws {
+        let path = folder("s")
+        do { _ = try Forge.open(path) }
+        let early = Date(timeIntervalSince1970: 1_000_000)
+        try FileManager.default.setAttributes([.modificationDate: early], ofItemAtPath: path + "/store.lock")
+        do { _ = try Forge.open(path) }
+        let attributes = try FileManager.default.attributesOfItem(atPath: path + "/store.lock")
+        #expect(attributes[.modificationDate] as? Date == early)
+        // A longer record is replaced whole.
+        try Data("pid namespace 123456789012345678\nof another version\n".utf8).write(to: URL(fileURLWithPath: path + "/store.lock"))
+        let store = try Forge.open(path)
+        let record = try String(contentsOfFile: path + "/store.lock", encoding: .utf8)
+        #expect(record == "pid namespace \(StoreLock.processNamespace.map(String.init) ?? "unknown")\n")
+        withExtendedLifetime(store) {}
+    }
+
     @Test("of many that open at once from two namespaces only one namespace gets in")
     func namespacesRace() throws {
         try FileManager.default.createDirectory(atPath: folder("s"), withIntermediateDirectories: true)

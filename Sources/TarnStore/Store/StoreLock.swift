@@ -1,6 +1,7 @@
 // `store.lock`: says that the store is open, and to which namespace of process ids its users belong.
 
 import Foundation
+internal import LMDB
 
 /// Held shared by every open store, exclusively by who needs the store to itself.
 ///
@@ -15,7 +16,8 @@ final class StoreLock: Sendable {
     private static let patience = Duration.seconds(1)
 
     /// - Parameter namespace: what the calling process is in; nil if the system does not say.
-    /// - Throws: `.storeInUse` if another process has the store to itself, `.pidNamespaceConflict`.
+    /// - Throws: `.storeInUse` if another process has the store to itself, `.pidNamespaceConflict`; `.lmdb` if the namespace
+    ///   cannot be recorded.
     init(directory: String, namespace: UInt64? = StoreLock.processNamespace) throws(StoreError) {
         let descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         // Closed by `deinit`, also after an error below: everything is initialised from here on.
@@ -25,7 +27,7 @@ final class StoreLock: Sendable {
         while true {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
                 // Alone: whatever is recorded is of processes that have gone.
-                record(namespace)
+                try record(namespace, directory)
                 // The change to a shared lock is not atomic (flock(2)): another opening may come in between.
                 if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
             } else if flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
@@ -48,18 +50,25 @@ final class StoreLock: Sendable {
         return UInt64(status.st_ino)
     }
 
-    private func record(_ namespace: UInt64?) {
-        let text = Array("pid namespace \(namespace.map(String.init) ?? "unknown")\n".utf8)
-        ftruncate(descriptor, 0)
-        _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    /// Writes only what is not there yet, so that a full disk keeps nobody from opening a store.
+    private func record(_ namespace: UInt64?, _ directory: String) throws(StoreError) {
+        let text = "pid namespace \(namespace.map(String.init) ?? "unknown")\n"
+        guard content() != text else { return }
+        let count = pwrite(descriptor, text, text.utf8.count, 0)
+        var code: Int32 = count == text.utf8.count ? 0 : count < 0 ? errno : EIO
+        // The rest of a longer one before it.
+        if code == 0, ftruncate(descriptor, off_t(text.utf8.count)) != 0 { code = errno }
+        guard code == 0 else { throw .lmdb(LMDBError(code: code, operation: "open", path: directory + "/store.lock")) }
+    }
+
+    private func content() -> String {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = pread(descriptor, &buffer, buffer.count, 0)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
     /// Nil for a record that is missing or says nothing.
     private func recorded() -> UInt64? {
-        var buffer = [UInt8](repeating: 0, count: 64)
-        let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        guard count > 0 else { return nil }
-        let words = String(decoding: buffer.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        return words.last.flatMap { UInt64($0) }
+        content().split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0) }
     }
 }

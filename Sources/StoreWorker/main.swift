@@ -3,7 +3,7 @@
 //     StoreWorker write STORE STREAMS [full|relaxed]    writes the streams (0,1,2) until standard input ends; `ack STREAM NUMBER`
 //     StoreWorker script STORE COUNT [full|relaxed]     writes COUNT transactions of stream 0 and says what came of each
 //     StoreWorker read STORE                            holds a snapshot until standard input ends, and looks at it again
-//     StoreWorker check                                 checks the stores that standard input names, a line each (see `Check`)
+//     StoreWorker check [further]                       checks the stores that standard input names, a line each (see `Check`)
 //     StoreWorker damage STORE KIND                     damages a store, to prove that the check finds it
 
 import Foundation
@@ -35,7 +35,7 @@ do {
     case ("write", 3...4): try write(arguments[1], arguments[2].split(separator: ",").compactMap { Int($0) }, durability)
     case ("script", 3...4): exit(script(arguments[1], count: Int(arguments[2]) ?? 0, durability))
     case ("read", 2): try holdSnapshot(arguments[1])
-    case ("check", 1): exit(checkStores())
+    case ("check", 1...2): exit(checkStores(further: arguments.count == 2))
     case ("damage", 3): try damage(arguments[1], arguments[2])
     default:
         say("usage: see the first lines of main.swift")

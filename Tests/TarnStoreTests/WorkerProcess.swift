@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// A `StoreWorker` that runs. Used by one thread at a time.
-final class WorkerProcess {
+/// A `StoreWorker` that runs. Used by one thread at a time, but for its input.
+final class WorkerProcess: @unchecked Sendable {
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }

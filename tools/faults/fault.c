@@ -1,0 +1,170 @@
+// A library to be preloaded: the n-th call that writes to a file below a directory fails, is short, or ends the process.
+//
+//     FAULT_DIRECTORY   the real path of a directory; calls on other files are not counted
+//     FAULT_AT          n, from 1; 0 or nothing: no fault
+//     FAULT_KIND        ENOSPC, EIO   nothing is done, and the call fails with that
+//                       short         half of the bytes are written, and the call says so (calls that write only)
+//                       late          everything is done, and the call fails with EIO nevertheless
+//                       kill          nothing is done, and the process is killed
+//                       tear          half of the bytes are written, and the process is killed
+//     FAULT_STICKY      anything: every call from the n-th on, not that one alone
+//     FAULT_LOG         a file that gets a line for each counted call: number, name, bytes, file, and the kind if it was a fault
+//
+// Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, and msync, which has no file and is always counted.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static atomic_int calls;
+
+// Through the kernel and not through the functions that this file replaces.
+static long through(long number, long a, long b, long c, long d) { return syscall(number, a, b, c, d, 0L); }
+
+// Whether the descriptor is of a file below the directory; its path.
+static int is_inside(int fd, char path[PATH_MAX]) {
+    const char *directory = getenv("FAULT_DIRECTORY");
+    char link[64];
+    if (!directory) return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    if (length < 0) return 0;
+    path[length] = 0;
+    size_t prefix = strlen(directory);
+    return strncmp(path, directory, prefix) == 0 && path[prefix] == '/';
+}
+
+static void note(int number, const char *name, size_t bytes, const char *path, const char *kind) {
+    const char *log = getenv("FAULT_LOG");
+    if (!log) return;
+    char line[PATH_MAX + 100];
+    int length = snprintf(line, sizeof line, "%d %s %zu %s %s\n", number, name, bytes, path, kind);
+    long fd = through(SYS_openat, AT_FDCWD, (long)log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0) return;
+    through(SYS_write, fd, (long)line, length, 0);
+    through(SYS_close, fd, 0, 0, 0);
+}
+
+// The fault that this call is to meet, or "".
+static const char *fault(const char *name, size_t bytes, const char *path) {
+    int number = atomic_fetch_add(&calls, 1) + 1;
+    const char *at = getenv("FAULT_AT"), *kind = getenv("FAULT_KIND");
+    int first = at ? atoi(at) : 0;
+    if (!kind || first == 0 || (getenv("FAULT_STICKY") ? number < first : number != first)) kind = "";
+    note(number, name, bytes, path, kind);
+    return kind;
+}
+
+static int is(const char *kind, const char *name) { return strcmp(kind, name) == 0; }
+
+static void die(void) {
+    kill(getpid(), SIGKILL);
+    for (;;) pause();
+}
+
+// A call that writes `bytes` bytes; `perform` writes the first `count` of them.
+#define WRITING(name, fd, bytes, perform)                                            \
+    do {                                                                             \
+        char path[PATH_MAX];                                                         \
+        size_t all = (bytes), count = all;                                           \
+        if (!is_inside(fd, path)) return perform;                                    \
+        const char *kind = fault(name, all, path);                                   \
+        if (is(kind, "ENOSPC") || is(kind, "EIO")) {                                 \
+            errno = is(kind, "EIO") ? EIO : ENOSPC;                                  \
+            return -1;                                                               \
+        }                                                                            \
+        if (is(kind, "kill")) die();                                                 \
+        if (is(kind, "short") || is(kind, "tear")) count = all / 2;                  \
+        ssize_t done = perform;                                                      \
+        if (is(kind, "tear")) die();                                                 \
+        if (is(kind, "late")) {                                                      \
+            errno = EIO;                                                             \
+            return -1;                                                               \
+        }                                                                            \
+        return done;                                                                 \
+    } while (0)
+
+// A call that writes no bytes of its own: it cannot be short.
+#define OTHER(name, inside, perform)                                                 \
+    do {                                                                             \
+        char path[PATH_MAX] = "-";                                                   \
+        if (!(inside)) return (int)(perform);                                        \
+        const char *kind = fault(name, 0, path);                                     \
+        if (is(kind, "ENOSPC") || is(kind, "EIO")) {                                 \
+            errno = is(kind, "EIO") ? EIO : ENOSPC;                                  \
+            return -1;                                                               \
+        }                                                                            \
+        if (is(kind, "kill") || is(kind, "tear")) die();                             \
+        int result = (int)(perform);                                                 \
+        if (is(kind, "late")) {                                                      \
+            errno = EIO;                                                             \
+            return -1;                                                               \
+        }                                                                            \
+        return result;                                                               \
+    } while (0)
+
+ssize_t write(int fd, const void *data, size_t bytes) {
+    WRITING("write", fd, bytes, through(SYS_write, fd, (long)data, (long)count, 0));
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t offset) {
+    WRITING("pwrite", fd, bytes, through(SYS_pwrite64, fd, (long)data, (long)count, offset));
+}
+
+ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset) { return pwrite64(fd, data, bytes, offset); }
+
+static size_t sum(const struct iovec *parts, int number) {
+    size_t bytes = 0;
+    for (int i = 0; i < number; i++) bytes += parts[i].iov_len;
+    return bytes;
+}
+
+// Writes the first bytes of the parts, at an offset or (-1) at the descriptor's.
+static ssize_t write_parts(int fd, const struct iovec *parts, int number, size_t bytes, off64_t offset) {
+    struct iovec some[IOV_MAX];
+    int used = 0;
+    if (number > IOV_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    for (; used < number && bytes > 0; used++) {
+        some[used] = parts[used];
+        if (some[used].iov_len > bytes) some[used].iov_len = bytes;
+        bytes -= some[used].iov_len;
+    }
+    if (offset < 0) return through(SYS_writev, fd, (long)some, used, 0);
+    return through(SYS_pwritev, fd, (long)some, used, offset);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int number) {
+    WRITING("writev", fd, sum(parts, number), write_parts(fd, parts, number, count, -1));
+}
+
+ssize_t pwritev64(int fd, const struct iovec *parts, int number, off64_t offset) {
+    WRITING("pwritev", fd, sum(parts, number), write_parts(fd, parts, number, count, offset));
+}
+
+ssize_t pwritev(int fd, const struct iovec *parts, int number, off_t offset) { return pwritev64(fd, parts, number, offset); }
+
+int fsync(int fd) { OTHER("fsync", is_inside(fd, path), through(SYS_fsync, fd, 0, 0, 0)); }
+
+int fdatasync(int fd) { OTHER("fdatasync", is_inside(fd, path), through(SYS_fdatasync, fd, 0, 0, 0)); }
+
+int ftruncate64(int fd, off64_t length) { OTHER("ftruncate", is_inside(fd, path), through(SYS_ftruncate, fd, length, 0, 0)); }
+
+int ftruncate(int fd, off_t length) { return ftruncate64(fd, length); }
+
+int msync(void *start, size_t length, int flags) {
+    OTHER("msync", getenv("FAULT_DIRECTORY") != NULL, through(SYS_msync, (long)start, (long)length, flags, 0));
+}

@@ -64,6 +64,8 @@ public final class Environment: Sendable {
     private let openingLock = Lock()
     /// Held for as long as a transaction that opens tables lasts.
     let tableLock = Lock()
+    /// The last page of the file when dead readers were last looked for.
+    let checkedPage = Atomic<Int>(0)
 
     private init(
         path: String, options: Options, file: FileIdentity, env: OpaquePointer, threadDepth: ThreadDepth, turn: WriterTurn?
@@ -122,7 +124,10 @@ public final class Environment: Sendable {
                     mdb_env_close(env)
                     throw LMDBError(.other, operation: "open", path: path)
                 }
-                return Environment(path: path, options: options, file: file, env: env, threadDepth: threadDepth, turn: turn)
+                let environment = Environment(
+                    path: path, options: options, file: file, env: env, threadDepth: threadDepth, turn: turn)
+                environment.freeSlotsOfDeadReaders()
+                return environment
             }
             guard code == ENOMEM, mapSize / 2 >= options.minimumMapSize else {
                 throw LMDBError(code: code, operation: "open", path: path)

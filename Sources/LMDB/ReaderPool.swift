@@ -27,8 +27,7 @@ final class ReaderPool: Sendable {
         var code = mdb_txn_begin(environment.env, nil, UInt32(MDB_RDONLY), &transaction)
         if code == MDB_READERS_FULL {
             // Slots of processes that died are freed on demand.
-            var dead: Int32 = 0
-            mdb_reader_check(environment.env, &dead)
+            environment.freeSlotsOfDeadReaders()
             code = mdb_txn_begin(environment.env, nil, UInt32(MDB_RDONLY), &transaction)
         }
         guard code == 0, let transaction else { throw LMDBError(code: code, operation: "read", path: environment.path) }
@@ -56,6 +55,29 @@ final class ReaderPool: Sendable {
     private struct Transfer: @unchecked Sendable {
         let pointer: OpaquePointer
         init(_ pointer: OpaquePointer) { self.pointer = pointer }
+    }
+}
+
+extension Environment {
+    /// How many pages the file may grow before dead readers are looked for.
+    private static let growthBeforeCheck = 256
+
+    /// Frees the slots of processes that ended inside a snapshot. As long as they are taken, no page that was freed since is
+    /// used again, and the file grows with every write.
+    package func freeSlotsOfDeadReaders() {
+        var dead: Int32 = 0
+        mdb_reader_check(env, &dead)
+        checkedPage.store(lastPage, ordering: .relaxed)
+    }
+
+    /// The same if the file has grown since the last time. Called after every commit.
+    func freeSlotsOfDeadReadersAfterGrowth() {
+        if lastPage >= checkedPage.load(ordering: .relaxed) + Environment.growthBeforeCheck { freeSlotsOfDeadReaders() }
+    }
+
+    private var lastPage: Int {
+        var information = MDB_envinfo()
+        return mdb_env_info(env, &information) == 0 ? information.me_last_pgno : 0
     }
 }
 

@@ -183,6 +183,7 @@ extension Environment {
             }
             // Whatever it returns, the transaction has ended: a failed commit aborts (mdb.c, `mdb_txn_commit`).
             try check(mdb_txn_commit(begun), "commit", path: path)
+            if parent == nil { freeSlotsOfDeadReadersAfterGrowth() }
             return result
         }
     }

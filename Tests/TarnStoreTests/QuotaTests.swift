@@ -75,6 +75,27 @@ struct QuotaTests {
         #expect(try QuotaTests.size(folder("s")) <= QuotaTests.quota + Quota.reserve(of: QuotaTests.quota))
     }
 
+    @Test("a reader of another process that was killed does not keep the room that deletes make")
+    func killedReaderKeepsNoRoom() async throws {
+        let path = folder("s"), store = try QuotaTests.open(path)
+        let count = try QuotaTests.fill(store)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            try QuotaTests.open(path).read { _ in _ = kill(getpid(), SIGKILL) }
+        }
+        for number in 0..<count { try delete(store, number) }
+        #expect(try QuotaTests.fill(store) > count / 2)
+    }
+
+    /// Not async: a write there is the suspending one. A delete that finds no room is tried once more.
+    private func delete(_ store: Store, _ number: Int) throws {
+        for attempt in 0...1 {
+            do {
+                return try store.write { _ = try $0.delete("Issue", RecordKey(Int64(number))) }
+            } catch StoreError.storeFull where attempt == 0 {
+            }
+        }
+    }
+
     @Test("one large delete makes room for the next write, at once or at the second attempt")
     func largeDeleteMakesRoom() throws {
         let store = try QuotaTests.open(folder("s"))

@@ -64,6 +64,8 @@ extension Store {
     ///
     /// - Parameter always: also when there is room left, since a write has just failed for want of more.
     func settleFreedPages(always: Bool) {
+        // A reader that was killed may hold the pages that would have been room.
+        if always { environment.freeSlotsOfDeadReaders() }
         // What fails here will fail again, with an error, in the next write.
         try? inWriteTransaction { transaction, state in
             guard always || transaction.isNearLimit, !transaction.isDeepInReserve else { return }

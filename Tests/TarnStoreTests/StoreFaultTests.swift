@@ -172,6 +172,9 @@ struct StoreFaultTests {
             problems.append("a failure is \(other)")
         }
         if call.isOfMetaPage && call.number > 10 && !kinds.contains("poisoned") { problems.append("nothing says to open again") }
+        for failure in failures where failure[1] == "poisoned" && failure.last?.contains("open it again") != true {
+            problems.append("poisoned, and no way out")
+        }
         for failure in failures where failure.count < 3 || failure[2].count < 40 { problems.append("the text is \(failure)") }
         return problems
     }

@@ -63,6 +63,27 @@ struct CompressionTests {
         return store
     }
 
+    @Test("several threads read compressed rows at once, while another writes them")
+    func severalThreads() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try mixed(schema()), wrong = Shared(0), expected = (1200..<2000).map { Value.string(text($0)) }
+        DispatchQueue.concurrentPerform(iterations: 5) { thread in
+            do {
+                for round in 0..<1000 {
+                    let number = 1200 + (thread * 160 + round) % 800
+                    let text = expected[number - 1200]
+                    if thread == 0, round % 20 == 0 {
+                        try store.write { try $0.put("Page", RecordKey(Int64(number)), [.init("note", text)]) }
+                    }
+                    if try store.record("Page", RecordKey(Int64(number)))?["text"] != text { wrong.change { $0 += 1 } }
+                }
+            } catch {
+                wrong.change { $0 += 1 }
+            }
+        }
+        #expect(wrong.value == 0)
+    }
+
     @Test("rows are stored plain until there is a dictionary, compressed from then on, and both read the same")
     func mixedGenerations() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

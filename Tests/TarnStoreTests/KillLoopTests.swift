@@ -16,8 +16,9 @@ struct KillLoopTests {
     /// `TARN_SEED` repeats the choices of an earlier run, though not the scheduler's.
     private static let seed =
         ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
-    /// `TARN_KILLS` for more than continuous integration has time for.
-    private static let kills = ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? 50
+    /// `TARN_KILLS` for more than continuous integration has time for. Under the thread sanitizer everything takes ten times as long.
+    private static let kills =
+        ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (isThreadSanitized ? 10 : 50)
 
     /// A store with its writers: streams 0 to 3 are those of the process that is always there, 4 and 5 those of the other.
     private struct Victim {

@@ -1,6 +1,6 @@
 // The dictionaries of a store at one generation, and the contexts that wait for the next transaction.
 
-import Synchronization
+internal import LMDB
 
 /// Every dictionary, by id. Of an entity the one with the highest id is current.
 struct DictionaryList: Sendable {
@@ -37,7 +37,7 @@ final class RowContextPool: Sendable {
     }
 
     private static let capacity = 32
-    private let idle = Mutex(Idle())
+    private let idle = Guarded(Idle())
 
     func take() -> RowContext? {
         idle.withLock { Transfer(context: $0.contexts.popLast()) }.context ?? RowContext()

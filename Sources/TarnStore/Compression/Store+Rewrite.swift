@@ -68,7 +68,9 @@ extension Store {
     /// - Parameter isCancelled: asked before each step.
     func rewrite(_ name: String?, batch: Int, isCancelled: () -> Bool) throws -> RewriteReport {
         var report = RewriteReport()
-        for entity in try name.map({ [try state.entity($0)] }) ?? catalog.entities {
+        // Entities that descend from one root share its table, and its dictionary.
+        let roots = try name.map { [try state.entity($0).root] } ?? catalog.entities.filter { $0.root == $0.id }.map(\.id)
+        for entity in catalog.entities where roots.contains(entity.id) {
             if isCancelled() { throw CancellationError() }
             try beginRewrite(of: entity.id)
             var goesOn = true

@@ -179,6 +179,11 @@ package struct StoreAccess {
             _ = try body(target)
             return
         }
+        try forEachReference(value, body)
+    }
+
+    /// Every storage key of a list of references, until the closure returns false.
+    package func forEachReference(_ value: EncodedValue, _ body: (Bytes) throws -> Bool) throws {
         var goesOn = true
         try value.forEachReference { target in
             if goesOn { goesOn = try body(target) }

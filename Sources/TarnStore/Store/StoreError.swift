@@ -37,6 +37,9 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case versionMismatch(entity: String, key: String, expected: UInt64, found: UInt64)
     /// Records have the same values in an index in which they have to be unique. Nothing of the write was kept.
     case notUnique(entity: String, index: String, keys: [String])
+    /// A record was not deleted: a relationship of it, or of one that would go with it, has the delete rule `deny` and leads
+    /// to a record that would stay (`by`: its entity and key).
+    case deleteDenied(entity: String, key: String, relationship: String, by: String)
     /// Two different long keys have the same storage key; nothing was overwritten.
     case keyCollision(entity: String)
     /// A row cannot be read. It is not overwritten either.
@@ -82,6 +85,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
                 : "\(entity) \(key) has version \(found), not \(expected): it was changed in between; read it again"
         case .notUnique(let entity, let index, let keys):
             "\(entity) \(keys.joined(separator: " and ")) have the same \(index), which has to be unique; nothing was written. Change one of them, or delete it, first"
+        case .deleteDenied(let entity, let key, let relationship, let by):
+            "\(entity) \(key) is not deleted: its \(relationship) leads to \(by); delete that first, or let it go of the record"
         case .keyCollision(let entity):
             "two keys of \(entity) have the same digest; nothing was overwritten"
         case .damagedRow(let entity, let key):

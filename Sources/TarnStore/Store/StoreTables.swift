@@ -73,6 +73,7 @@ package final class StoreState: Sendable {
     private let rules: [EntityRules?]
     /// How structs are read and written at this generation.
     let plans = RowPlans()
+    let deleteRules: DeleteRules
     private let dictionaries: DictionaryList
     private let contexts = RowContextPool()
 
@@ -85,6 +86,7 @@ package final class StoreState: Sendable {
             return table
         }
         self.catalog = catalog
+        deleteRules = DeleteRules(catalog)
         self.dictionaries = dictionaries
         self.generation = generation
         meta = try table(TableName.meta)

@@ -110,26 +110,6 @@ public struct StoreWriter: ~Copyable {
         return new
     }
 
-    /// Deletes a record, and the entries of responses that list it. References to it stay: their target is missing then.
-    ///
-    /// - Returns: whether it was there.
-    /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
-    @discardableResult
-    public mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {
-        let entity = try access.state.entity(entity)
-        try access.checkForm(of: key, entity)
-        let storageKey = key.storageKey
-        let mark = access.rowMark
-        defer { access.release(to: mark) }
-        return try storageKey.withUnsafeBytes { bytes in
-            guard let row = try access.row(entity, bytes) else { return false }
-            // A digest may stand for another long key.
-            if StorageKey.isDigest(bytes), access.key(entity, bytes, row) != key { return false }
-            try remove(bytes, row)
-            return true
-        }
-    }
-
     /// Takes a row, its index entries, and the responses that list it out of the store.
     mutating func remove(_ key: Bytes, _ row: RowView) throws {
         let rules = try access.state.rules(of: row.entity)

@@ -1,0 +1,70 @@
+// Many records in little memory: each once, in the order in which they were found.
+
+internal import LMDB
+
+/// Records by root entity and storage key.
+struct RecordSet: ~Copyable {
+    struct Member {
+        var root: UInt16
+        /// The concrete entity.
+        var entity: UInt16
+        /// The member that led to this one; itself for the first.
+        var origin: Int32
+        var length: UInt8
+        var offset: Int
+        /// The version that its row had.
+        var version: UInt64
+    }
+
+    private var members: [Member] = []
+    private var keys = ByteWriter(capacity: 1024)
+    private var slots: [Int32] = Array(repeating: -1, count: 64)
+
+    var count: Int { members.count }
+
+    subscript(position: Int) -> Member { members[position] }
+
+    /// Valid until the next `add`.
+    func key(at position: Int) -> Bytes {
+        let member = members[position]
+        return keys.bytes(member.offset..<member.offset + Int(member.length))
+    }
+
+    /// The position of a record; nil if it is not there.
+    func find(_ root: UInt16, _ key: Bytes) -> Int? {
+        let slot = slots[slot(root, key)]
+        return slot < 0 ? nil : Int(slot)
+    }
+
+    /// Adds a record unless it is there.
+    mutating func add(_ root: UInt16, _ key: Bytes, entity: UInt16, origin: Int, version: UInt64) {
+        let slot = slot(root, key)
+        guard slots[slot] < 0 else { return }
+        slots[slot] = Int32(members.count)
+        members.append(
+            Member(
+                root: root, entity: entity, origin: Int32(origin), length: UInt8(key.count), offset: keys.count,
+                version: version))
+        keys.append(key)
+        if members.count * 2 > slots.count { grow() }
+    }
+
+    /// Where the record is, or where it would be put.
+    private func slot(_ root: UInt16, _ key: Bytes) -> Int {
+        var hasher = Hasher()
+        hasher.combine(root)
+        hasher.combine(bytes: key)
+        var slot = hasher.finalize() & (slots.count - 1)
+        while slots[slot] >= 0 {
+            let position = Int(slots[slot])
+            if members[position].root == root, Bytes.equal(self.key(at: position), key) { break }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return slot
+    }
+
+    private mutating func grow() {
+        slots = Array(repeating: -1, count: slots.count * 2)
+        for position in members.indices { slots[slot(members[position].root, key(at: position))] = Int32(position) }
+    }
+}

@@ -1,0 +1,145 @@
+// Deleting a record by the rules of its relationships, at once or in steps.
+
+internal import LMDB
+
+extension StoreWriter {
+    /// Deletes a record and what its delete rules say, all in this transaction, and the entries of responses that list a
+    /// record that goes. What goes is found first: a delete that is denied changes nothing.
+    ///
+    /// References to a record that is gone stay, and their target is missing, unless the rule of the relationship (seen from
+    /// the record) is `nullify`: then they are taken out; or `cascade`: then the records that hold them go too.
+    ///
+    /// - Returns: whether it was there.
+    /// - Throws: `StoreError.deleteDenied` if a relationship with the rule `deny` leads to a record that is there and would
+    ///   stay; `.unknownEntity`, `.wrongKey`, `.damagedRow`.
+    @discardableResult
+    public mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {
+        try deleteCascading(entity, key) > 0
+    }
+
+    /// The same.
+    ///
+    /// - Returns: how many records went.
+    mutating func deleteCascading(_ entity: String, _ key: RecordKey) throws -> Int {
+        let entity = try access.state.entity(entity)
+        try access.checkForm(of: key, entity)
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
+        return try key.withStorageKey { storageKey in
+            guard let row = try access.rowOfKey(entity, storageKey, key) else { return 0 }
+            guard !access.state.deleteRules[row.entity].isEmpty else {
+                try remove(storageKey, row)
+                return 1
+            }
+            // Relationships are followed through the indexes.
+            try applyIndexChanges()
+            let cascade = try Cascade(access, entity, storageKey, row)
+            return try delete(cascade, 0..<cascade.end, except: [])
+        }
+    }
+
+    /// Deletes the last records of a cascade that was found earlier, in another transaction: those that are still there and
+    /// still belong to it.
+    ///
+    /// - Returns: how many went.
+    mutating func deleteStep(_ cascade: Cascade, count: Int) throws -> Int {
+        let range = max(1, cascade.end - count)..<cascade.end
+        var others: Set<Int> = []
+        for position in range {
+            let isLed = try access.lending {
+                guard let row = try access.row(cascade, position) else { return false }
+                return try cascade.isStillLed(access, position, row)
+            }
+            if isLed { try cascade.checkDenied(access, position) } else { others.insert(position) }
+        }
+        return try delete(cascade, range, except: others)
+    }
+
+    /// Deletes records of a cascade, the last first, after what refers to them by a relationship with the rule `nullify` has
+    /// let go of them.
+    private mutating func delete(_ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>) throws -> Int {
+        func goes(_ root: UInt16, _ key: Bytes) -> Bool {
+            cascade.records.find(root, key).map { range.contains($0) && !others.contains($0) } ?? false
+        }
+        for place in try referrersToChange(cascade, range, except: others) { try letGo(place, of: goes) }
+        var count = 0
+        for position in range.reversed() where !others.contains(position) {
+            let mark = access.rowMark
+            defer { access.release(to: mark) }
+            guard let row = try access.row(cascade, position) else { continue }
+            try remove(cascade.records.key(at: position), row)
+            count += 1
+        }
+        return count
+    }
+
+    /// A stored relationship of a record that stays.
+    private struct Referrer: Hashable {
+        var entity: UInt16
+        var field: UInt16
+        var key: [UInt8]
+    }
+
+    private func referrersToChange(
+        _ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>
+    ) throws -> [Referrer] {
+        var result: [Referrer] = [], known: Set<Referrer> = []
+        for position in range where !others.contains(position) {
+            for relationship in access.state.deleteRules[cascade.records[position].entity]
+            where relationship.deleteRule == .nullify && !relationship.isStored {
+                guard let owner = access.catalog.entity(id: relationship.owner) else { continue }
+                try access.targets(of: cascade.records.key(at: position), relationship) { referrer in
+                    guard cascade.records.find(owner.root, referrer) == nil else { return true }
+                    let place = Referrer(entity: owner.id, field: relationship.field, key: Array(referrer))
+                    if known.insert(place).inserted { result.append(place) }
+                    return true
+                }
+            }
+        }
+        return result
+    }
+
+    /// Takes the references to records that go out of a field: a to-one becomes null, a list loses elements.
+    private mutating func letGo(_ place: Referrer, of goes: (UInt16, Bytes) -> Bool) throws {
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
+        guard let owner = access.catalog.entity(id: place.entity), let field = owner.field(id: place.field),
+            case .reference(let reference) = field.kind,
+            let root = access.catalog.entity(id: reference.destination)?.root
+        else { return }
+        try place.key.withUnsafeBytes { key in
+            guard let row = try access.row(owner, key), let value = row.body.value(of: field.id) else { return }
+            var changed = ByteWriter()
+            if let target = value.reference {
+                guard goes(root, target) else { return }
+                changed.appendValueNull()
+            } else {
+                changed.append(ValueTag.references)
+                try access.forEachReference(value) { target in
+                    if !goes(root, target) { changed.appendReferenceElement(target) }
+                    return true
+                }
+            }
+            var builder = BodyBuilder(), bytes = ByteWriter(capacity: changed.count + 16)
+            builder.field(field.id, EncodedValue(changed.bytes))
+            let isWide = builder.isWide
+            builder.finish(into: &bytes)
+            guard let body = RowBody(bytes.bytes, isWide: isWide) else { return }
+            _ = try merge(access.catalog.entity(id: row.entity) ?? owner, key, body, isComplete: false)
+        }
+    }
+}
+
+extension StoreAccess {
+    /// The row of a record, not that of another one whose long key has the same digest.
+    func rowOfKey(_ entity: Catalog.Entity, _ storageKey: Bytes, _ key: RecordKey) throws -> RowView? {
+        guard let row = try row(entity, storageKey) else { return nil }
+        if StorageKey.isDigest(storageKey), self.key(entity, storageKey, row) != key { return nil }
+        return row
+    }
+
+    fileprivate func row(_ cascade: Cascade, _ position: Int) throws -> RowView? {
+        guard let root = catalog.entity(id: cascade.records[position].root) else { return nil }
+        return try row(root, cascade.records.key(at: position))
+    }
+}

@@ -57,7 +57,13 @@ final class RowPlan: Sendable {
         }
         var relationships: [RelationshipPlan] = []
         for relationship in state.catalog.relationships(of: entity) {
-            guard let destination = state.catalog.entity(id: relationship.destination),
+            guard let destination = state.catalog.entity(id: relationship.destination) else { continue }
+            guard relationship.join == nil else {
+                relationships.append(
+                    RelationshipPlan(relationship: relationship, destination: destination, index: nil, isPositioned: false))
+                continue
+            }
+            guard
                 let field = state.catalog.entity(id: relationship.owner)?.field(id: relationship.field),
                 case .reference(let reference) = field.kind
             else { continue }

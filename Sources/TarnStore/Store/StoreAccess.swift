@@ -166,6 +166,7 @@ package struct StoreAccess {
     package func targets(
         of key: Bytes, _ relationship: Catalog.Relationship, _ body: (Bytes) throws -> Bool
     ) throws {
+        if let join = relationship.join { return try joined(key, relationship, join, body) }
         guard let owner = catalog.entity(id: relationship.owner), let field = owner.field(id: relationship.field),
             case .reference(let reference) = field.kind, let index = field.index
         else { return }

@@ -1,0 +1,60 @@
+// Following a relationship that is joined by attributes: from a record's own value to the records that have it too.
+
+internal import LMDB
+
+extension StoreAccess {
+    /// The storage keys of the records whose attribute has the value of a record's own, in key order, until the closure
+    /// returns false. Null and absent lead nowhere, and only records that are there are found.
+    func joined(
+        _ key: Bytes, _ relationship: Catalog.Relationship, _ join: Catalog.Join, _ body: (Bytes) throws -> Bool
+    ) throws {
+        // Seen from the inverse side, the relationship leads to the entity that declares it.
+        let isInverse = relationship.destination != join.destination
+        guard let seen = catalog.entity(id: isInverse ? join.destination : relationship.owner),
+            let destination = catalog.entity(id: relationship.destination)
+        else { return }
+        let mark = rowMark
+        defer { release(to: mark) }
+        guard let value = try row(seen, key)?.body.value(of: join.own), !value.isNull else { return }
+        if destination.key == [join.theirs] { return try record(destination, withKey: value, join.theirs, body) }
+        guard let index = destination.field(id: join.theirs)?.index else { return }
+        var values = ByteWriter(capacity: 512)
+        IndexEntry.appendValue(value, to: &values)
+        let isCut = values.count > IndexEntry.longestValue
+        let cursor = try raw.cursor(state.index(index))
+        defer { cursor.close() }
+        var entry = try cursor.seek(values.bytes)
+        while let (bytes, _) = entry, bytes.hasPrefix(values.bytes) {
+            let found = bytes.slice(values.count..<bytes.count)
+            // Of a cut value only the row knows the rest. No storage key begins with FF: there, a text goes on with a NUL.
+            var isMeant = found.first != 0xFF
+            if isMeant, isCut {
+                isMeant = try lending { try has(value, in: join.theirs, destination, found) }
+            } else if isMeant, destination.parent != nil {
+                isMeant = try lending { try row(destination, found) != nil }
+            }
+            if isMeant, !(try body(found)) { return }
+            entry = try cursor.next()
+        }
+    }
+
+    /// The record whose only key attribute has a value.
+    private func record(
+        _ entity: Catalog.Entity, withKey value: EncodedValue, _ field: UInt16, _ body: (Bytes) throws -> Bool
+    ) throws {
+        var key = ByteWriter()
+        switch value.tag {
+        case ValueTag.int: key.appendTuple(value.int ?? 0)
+        case ValueTag.string: key.appendTuple(string: value.payload)
+        case ValueTag.uuid where value.bytes.count == 17: key.appendTuple(uuid: value.payload)
+        default: return
+        }
+        key.finishStorageKey(from: 0)
+        if try lending({ try has(value, in: field, entity, key.bytes) }) { _ = try body(key.bytes) }
+    }
+
+    private func has(_ value: EncodedValue, in field: UInt16, _ entity: Catalog.Entity, _ key: Bytes) throws -> Bool {
+        guard let found = try row(entity, key)?.body.value(of: field) else { return false }
+        return Bytes.equal(found.bytes, value.bytes)
+    }
+}

@@ -113,6 +113,8 @@ class Store:
         kinds = {field["id"]: field for field in entity["fields"]}
         fields = {}
         for number, value in values.items():
+            if number == 0:
+                continue
             field = kinds.get(number)
             target = field and field["kind"].get("reference", {}).get("destination")
             fields[field["name"] if field else f"#{number}"] = self.value(value, target)
@@ -124,7 +126,12 @@ class Store:
 
     def key(self, entity, key, values):
         """The key's values: from the storage key, or from the row where the storage key is a digest."""
-        parts = [self.value(values[field]) for field in entity["key"]] if len(key) == 240 else list(tuple_elements(key))
+        if len(key) != 240:
+            parts = list(tuple_elements(key))
+        elif 0 in values:
+            parts = list(tuple_elements(values[0][1:]))
+        else:
+            parts = [self.value(values[field]) for field in entity["key"]]
         return parts[0] if len(parts) == 1 else parts
 
     def target(self, entity, key):

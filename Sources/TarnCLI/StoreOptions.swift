@@ -37,10 +37,7 @@ extension OutputFormat: ExpressibleByArgument {}
 extension RecordKey {
     /// A key as it is typed: a number, text or a UUID; a JSON array for a composite key.
     init(argument: String, of entity: Catalog.Entity) throws {
-        let types = entity.key.map { id -> AttributeType in
-            if case .attribute(let type)? = entity.field(id: id)?.kind { return type }
-            return .string
-        }
+        let types = entity.keyTypes
         func wrong() -> StoreError {
             let expected = types.count == 1 ? "\(types[0])" : "a JSON array of [\(types.map(\.description).joined(separator: ", "))]"
             return .wrongKey(entity: entity.name, expected: expected, found: argument)

@@ -48,14 +48,14 @@ public final class Importer {
         _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil
     ) throws(ImportError) -> Added {
         guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
-        var injected: (field: UInt16, key: [UInt8])?
+        var injected: (field: UInt16, key: [UInt8], tuple: [UInt8])?
         if let parent {
             guard let field = plan.plans[position].entity.field(parent.relationship),
                 case .reference(let reference) = field.kind, !reference.isToMany
             else {
                 throw .unknownField(entity: entity, field: parent.relationship)
             }
-            injected = (field.id, parent.storageKey)
+            injected = (field.id, parent.storageKey, parent.tuple)
         }
         let tape = try parse(body)
         let place = try locate(records, in: tape)
@@ -195,6 +195,8 @@ public final class Importer {
             }
             try writer.applyIndexChanges()
             let members = Set(note.members)
+            // A key that holds the reference cannot let go of it.
+            if owner.key.contains(note.field.id) { continue }
             var left: [[UInt8]] = []
             try note.target.withUnsafeBytes { target in
                 try writer.access.referrers(of: target, through: indexID, positioned: note.isOrdered) { referrer in

@@ -109,6 +109,20 @@ struct StoreFormatTests {
                 ])
             try writer.put("Edge", RecordKey("a\u{0}b"), [.init("small", .int(-200))])
         }
+        // Keys that hold another's, short and long.
+        let owned = Schema([
+            EntityDefinition("Owner", key: ["name"], attributes: [.init("name", .string)]),
+            EntityDefinition(
+                "Owned", key: ["owner", "number"], attributes: [.init("number", .int)], relationships: [.init("owner", to: "Owner")]),
+        ])
+        let third = try Store.open(at: folder, schema: owned)
+        try await third.write { writer in
+            for name in ["o", String(repeating: "o", count: 204), String(repeating: "o", count: 300)] {
+                for number: Int64 in [-7, 70_000] { try writer.put("Owned", RecordKey([.string(name), .int(number)]), []) }
+                // Without its record nobody can name a reference to the last.
+                try writer.put("Owner", RecordKey(name), [])
+            }
+        }
         // Rows with a dictionary.
         for round in 0..<2 {
             try await second.write { writer in

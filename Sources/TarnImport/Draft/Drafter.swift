@@ -7,10 +7,13 @@ public struct ParentReference: Sendable, Hashable {
     /// The to-one relationship of the listed entity that leads to the parent.
     public var relationship: String
     public var storageKey: [UInt8]
+    /// The whole key, for records whose own key holds it.
+    let tuple: [UInt8]
 
     public init(relationship: String, key: RecordKey) {
         self.relationship = relationship
         storageKey = key.storageKey
+        tuple = key.tuple
     }
 }
 
@@ -49,6 +52,8 @@ struct Drafter: ~Copyable {
         /// A reference that comes from where the object stands, not from its JSON.
         var injectedField: UInt16 = 0
         var injectedKey: [UInt8] = []
+        /// The whole encoding of that key.
+        var injectedTuple: [UInt8] = []
         var position: UInt32?
         /// The draft of the same record that was there when the object was found.
         var draft: Int?
@@ -59,6 +64,8 @@ struct Drafter: ~Copyable {
     private var found = PlaceList(), keyFound = PlaceList()
     private var prefix: [String] = []
     private var key = ByteWriter(), childKey = ByteWriter()
+    /// The whole encoding of the key, if it is longer than a storage key shows.
+    private var longKey: [UInt8] = []
     private var builder = BodyBuilder()
     private var body = ByteWriter(capacity: 8192)
 
@@ -75,7 +82,7 @@ struct Drafter: ~Copyable {
     /// Drafts one listed record with everything nested in it.
     ///
     /// - Returns: the listed record's storage key, or nil if it was skipped.
-    mutating func draft(_ tape: Tape, _ index: Int, plan position: Int, parent: (field: UInt16, key: [UInt8])?) -> [UInt8]? {
+    mutating func draft(_ tape: Tape, _ index: Int, plan position: Int, parent: (field: UInt16, key: [UInt8], tuple: [UInt8])?) -> [UInt8]? {
         guard tape.kind(index) == .object else {
             report(.keyMissing, tape, index, plan.plans[position], nil, nil, "a record is expected, and there is \(tape.describe(index))")
             return nil
@@ -84,7 +91,7 @@ struct Drafter: ~Copyable {
         stack.append(
             Pending(
                 index: index, plan: position, isListed: true, injectedField: parent?.field ?? 0,
-                injectedKey: parent?.key ?? []))
+                injectedKey: parent?.key ?? [], injectedTuple: parent?.tuple ?? []))
         var listedKey: [UInt8]?, isFirst = true
         while let next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
@@ -110,15 +117,20 @@ struct Drafter: ~Copyable {
         prefix.removeAll(keepingCapacity: true)
         Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
         key.removeAll()
-        guard Drafter.encodeKey(tape, plan, found, into: &key) else {
-            let missing = plan.keySlots.first { found[$0].value < 0 } ?? plan.keySlots.first
+        let owner = pending.injectedField == 0 ? nil : KeyOwner(field: pending.injectedField, tuple: pending.injectedTuple)
+        guard Drafter.appendKey(tape, self.plan.plans, plan, found, owner, to: &key) else {
+            let missing =
+                plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != owner?.field } ?? plan.keySlots.first
             let field = missing.map { plan.details[$0].name }
             report(
                 .keyMissing, tape, pending.index, plan, nil, field,
                 "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped")
             return false
         }
+        longKey = key.count > StorageKey.longest ? Array(key.bytes) : []
+        key.finishStorageKey(from: 0)
         builder.removeAll()
+        builder.wholeKey(plan.entity, key.bytes) { longKey }
         var isComplete = true
         for position in plan.slots.indices {
             let slot = plan.slots[position], place = found[position]
@@ -202,20 +214,6 @@ struct Drafter: ~Copyable {
         }
     }
 
-    /// Encodes the key of an object whose slots were located. False if a component is missing or of a wrong type.
-    private static func encodeKey(
-        _ tape: Tape, _ plan: EntityPlan, _ found: borrowing PlaceList, into writer: inout ByteWriter
-    ) -> Bool {
-        let start = writer.count
-        for position in plan.keySlots {
-            guard found[position].value >= 0,
-                tape.appendKeyComponent(found[position].value, as: plan.details[position].type, to: &writer)
-            else { return false }
-        }
-        writer.finishStorageKey(from: start)
-        return true
-    }
-
     // MARK: Fields
 
     private mutating func appendInjected(_ pending: Pending) {
@@ -257,23 +255,24 @@ struct Drafter: ~Copyable {
     }
 
     /// Puts the storage key that an object or a bare key stands for into `childKey`. An object is added to the children.
-    private mutating func reference(_ tape: Tape, _ index: Int, _ destination: Int) -> Bool {
+    ///
+    /// - Parameter owner: what is known of the key from where the object or the bare key stands.
+    private mutating func reference(_ tape: Tape, _ index: Int, _ destination: Int, _ owner: KeyOwner? = nil) -> Bool {
         let target = plan.plans[destination]
         childKey.removeAll()
         switch tape.kind(index) {
         case .object:
             keyFound.reset(target.slots.count)
             Drafter.locateKey(tape, index, target, &keyFound)
-            let hasKey = Drafter.encodeKey(tape, target, keyFound, into: &childKey)
+            let hasKey = Drafter.appendKey(tape, plan.plans, target, keyFound, owner, to: &childKey)
+            childKey.finishStorageKey(from: 0)
             // One without a key gets its turn all the same, and is reported there.
             var child = Pending(index: index, plan: destination, isListed: false)
             if hasKey { child.draft = list.find(destination, childKey.bytes) }
             children.append(child)
             return hasKey
         case .string, .int, .uint, .double:
-            guard target.keySlots.count == 1,
-                tape.appendKeyComponent(index, as: target.details[target.keySlots[0]].type, to: &childKey)
-            else { return false }
+            guard Drafter.appendBareKey(tape, index, target, owner, to: &childKey) else { return false }
             childKey.finishStorageKey(from: 0)
             return true
         default: return false
@@ -281,7 +280,7 @@ struct Drafter: ~Copyable {
     }
 
     /// As `locate`, for the key alone: most objects say their key early, and then the rest is not looked at. Counts nothing.
-    private static func locateKey(
+    static func locateKey(
         _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int = 0, _ found: inout PlaceList
     ) {
         let end = tape.end(object)
@@ -351,10 +350,14 @@ struct Drafter: ~Copyable {
             ownerPlan: derived.owner, field: derived.field, isOrdered: derived.reference.inverseIsOrdered,
             target: Array(key.bytes), members: [], unsetMembers: [], entity: plan.entity.name, name: plan.details[position].name,
             path: tape.path(to: index))
+        let tuple = longKey.isEmpty ? note.target : longKey
+        // A reference in a list of the other record is no part of its key.
+        let owner = derived.reference.isToMany ? nil : KeyOwner(field: derived.field.id, tuple: tuple)
         func inject(_ ordinal: Int) {
             let last = children.count - 1
             children[last].injectedField = derived.field.id
             children[last].injectedKey = note.target
+            children[last].injectedTuple = tuple
             children[last].position = derived.reference.inverseIsOrdered ? UInt32(ordinal) : nil
         }
         var elements: [Int] = []
@@ -367,8 +370,10 @@ struct Drafter: ~Copyable {
             elements = [index]
         }
         for element in elements where tape.kind(element) != .null {
-            guard reference(tape, element, derived.owner) else {
-                if tape.kind(element) != .object { return reportRelationship(tape, element, position, plan) }
+            guard reference(tape, element, derived.owner, owner) else {
+                guard tape.kind(element) == .object else { return reportRelationship(tape, element, position, plan) }
+                // It is reported in its turn: what it lacks is not its owner.
+                if owner != nil { inject(0) }
                 continue
             }
             let member = Array(childKey.bytes)

@@ -194,19 +194,4 @@ extension RowBody {
         }
         return nil
     }
-
-    /// The primary key, from the attributes that are its components.
-    func key(of entity: Catalog.Entity) -> RecordKey? {
-        var components: [KeyComponent] = []
-        components.reserveCapacity(entity.key.count)
-        for id in entity.key {
-            switch value(of: id)?.decoded() {
-            case .int(let x): components.append(.int(x))
-            case .string(let x): components.append(.string(x))
-            case .uuid(let x): components.append(.uuid(x))
-            default: return nil
-            }
-        }
-        return components.isEmpty ? nil : RecordKey(components)
-    }
 }

@@ -80,25 +80,24 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     ///
     /// - Throws: `StoreError.wrongKey` if the fields say another key.
     private func complete(_ body: inout BodyBuilder, with key: RecordKey) throws(StoreError) {
-        var components: [UInt16: KeyComponent] = [:]
-        for (id, component) in zip(plan.entity.key, key.components) { components[id] = component }
+        let said = plan.entity.keyValues(key)
         var scratch = ByteWriter(capacity: 256)
-        func add(_ id: UInt16, _ component: KeyComponent) {
-            body.field(id) { $0.appendValue(Value(component)) }
+        func add(_ id: UInt16, _ value: Value) {
+            body.field(id) { $0.appendValue(value) }
         }
-        var pending = components.keys.sorted()[...]
+        var pending = said.keys.sorted()[...]
         for slot in plan.ascending {
             guard let place = buffers.places[slot] else { continue }
             let id = plan.fields[slot].id
             while let next = pending.first, next < id {
                 pending.removeFirst()
-                if let component = components[next] { add(next, component) }
+                if let value = said[next] { add(next, value) }
             }
             let value = EncodedValue(buffers.values.writer.bytes(place))
-            if let component = components[id] {
+            if let known = said[id] {
                 pending = pending.drop { $0 == id }
                 scratch.removeAll()
-                scratch.appendValue(Value(component))
+                scratch.appendValue(known)
                 guard Bytes.equal(scratch.bytes, value.bytes) else {
                     throw .wrongKey(
                         entity: plan.entity.name, expected: "the key of the record, \(key), which cannot be changed",
@@ -107,7 +106,7 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
             }
             body.field(id, value)
         }
-        for id in pending { if let component = components[id] { add(id, component) } }
+        for id in pending { if let value = said[id] { add(id, value) } }
     }
 
     /// Lends the fields as a body of a row, and the storage key: of the key that is given, else of the one the fields say.
@@ -128,11 +127,25 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
             buffers.storageKey.appendTuple(value)
             return try body(plan.entity, buffers.storageKey.bytes, row, plan.isComplete)
         }
-        guard let key = key ?? row.key(of: plan.entity) else {
+        guard let key = try key ?? access.wholeKey(plan.entity, row) else {
             throw StoreError.wrongKey(
                 entity: plan.entity.name, expected: plan.entity.keyForm, found: "one that is not set completely")
         }
         key.appendStorageKey(to: &buffers.storageKey)
+        guard WholeKey.isKept(plan.entity, buffers.storageKey.bytes) else {
+            return try body(plan.entity, buffers.storageKey.bytes, row, plan.isComplete)
+        }
+        buffers.body.removeAll()
+        buffers.body.wholeKey(plan.entity, buffers.storageKey.bytes) { key.tuple }
+        for index in 0..<row.count {
+            if let value = row.value(at: index) { buffers.body.field(row.id(at: index), value) }
+        }
+        var complete = ByteWriter(capacity: buffers.encoded.count + 512)
+        let isCompleteWide = buffers.body.isWide
+        buffers.body.finish(into: &complete)
+        guard let row = RowBody(complete.bytes, isWide: isCompleteWide) else {
+            throw StoreError.damagedRow(entity: plan.entity.name, key: key.description)
+        }
         return try body(plan.entity, buffers.storageKey.bytes, row, plan.isComplete)
     }
 

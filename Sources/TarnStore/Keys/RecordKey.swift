@@ -64,7 +64,12 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
     /// Decodes a storage key. Nil if it is not one, or if it is the digest of a longer key, which stands in the row.
     package init?(storageKey: Bytes) {
         guard !StorageKey.isDigest(storageKey) else { return nil }
-        var reader = TupleReader(storageKey), components: [KeyComponent] = []
+        self.init(tuple: storageKey)
+    }
+
+    /// Decodes the whole encoding of a key, however long. Nil if it is not one.
+    package init?(tuple: Bytes) {
+        var reader = TupleReader(tuple), components: [KeyComponent] = []
         while !reader.isAtEnd {
             switch reader.next() {
             case .int(let x): components.append(.int(x))

@@ -301,10 +301,13 @@ extension Schema {
         return destination.relationships.first { $0.name == inverse && $0.destination == definition.name }
     }
 
-    /// Which side of a pair is stored: the to-one; if both are alike, the ordered one, else the one declared first.
+    /// Which side of a pair is stored: the to-one; if both are alike, the one that is part of a key, or the ordered one, else
+    /// the one declared first.
     func isStored(_ relationship: RelationshipDefinition, of definition: EntityDefinition) -> Bool {
         guard let partner = partner(of: relationship, in: definition) else { return true }
         if relationship.isToMany != partner.isToMany { return !relationship.isToMany }
+        if definition.key.contains(relationship.name) { return true }
+        if entities.contains(where: { $0.name == relationship.destination && $0.key.contains(partner.name) }) { return false }
         if relationship.isOrdered != partner.isOrdered { return relationship.isOrdered }
         for entity in entities {
             for candidate in entity.relationships {

@@ -79,6 +79,11 @@ extension Catalog {
 }
 
 extension Value {
+    /// Whether two values are the same in a row. Texts are compared by their bytes.
+    static func haveSameBytes(_ a: Value, _ b: Value) -> Bool {
+        a.withEncoded { a in b.withEncoded { Bytes.equal(a.bytes, $0.bytes) } }
+    }
+
     /// Calls the closure with the value as a row has it.
     func withEncoded<Result>(_ body: (EncodedValue) throws -> Result) rethrows -> Result {
         var writer = ByteWriter()

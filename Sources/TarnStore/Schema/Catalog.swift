@@ -17,6 +17,8 @@ public struct Catalog: Sendable, Hashable {
         public internal(set) var key: [UInt16]
         /// The types of the components of a key: of a relationship in it, those of the record that it leads to.
         public internal(set) var keyTypes: [AttributeType] = []
+        /// The fields of the key, with the share of its components that each has.
+        package internal(set) var keyParts: [KeyPart] = []
         /// In ascending order of ids, those of the ancestors among them. Ids are unique among all that have the same root.
         public internal(set) var fields: [Field]
         /// The declared indexes, those of the ancestors among them.
@@ -226,6 +228,14 @@ public struct Catalog: Sendable, Hashable {
             entities[e].compression = parent.compression
         }
         for e in entities.indices { entities[e].keyTypes = keyTypes(of: entities[e], depth: 0) }
+        for e in entities.indices {
+            entities[e].keyParts = entities[e].key.map { id in
+                guard case .reference(let reference)? = entities[e].field(id: id)?.kind else {
+                    return KeyPart(field: id, count: 1, isReference: false)
+                }
+                return KeyPart(field: id, count: entity(id: reference.destination)?.keyTypes.count ?? 0, isReference: true)
+            }
+        }
     }
 
     private func keyTypes(of entity: Entity, depth: Int) -> [AttributeType] {

@@ -109,6 +109,13 @@ extension SchemaValidation {
     mutating func checkJoinsAndRules(of entity: EntityDefinition) {
         for relationship in entity.relationships {
             let partner = schema.partner(of: relationship, in: entity)
+            if relationship.deleteRule == .nullify, let partner, let destination = entities[relationship.destination],
+                (ancestors(of: destination).last ?? destination).key.contains(partner.name)
+            {
+                report(
+                    entity, .relationship(relationship.name, .rule), relationship.name,
+                    "the key of \(destination.name) holds \(partner.name), which nothing can take out: use cascade, deny or none")
+            }
             if let join = relationship.join {
                 checkJoin(join, relationship, partner, of: entity)
             } else if partner?.join != nil {

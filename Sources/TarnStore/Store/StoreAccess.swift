@@ -82,17 +82,7 @@ package struct StoreAccess {
 
     /// The whole key of a row: decoded from the storage key, or from the row where the storage key is a digest.
     package func key(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) -> RecordKey? {
-        if let key = RecordKey(storageKey: storageKey) { return key }
-        var components: [KeyComponent] = []
-        for id in entity.key {
-            switch row.body.value(of: id)?.decoded() {
-            case .int(let x): components.append(.int(x))
-            case .string(let x): components.append(.string(x))
-            case .uuid(let x): components.append(.uuid(x))
-            default: return nil
-            }
-        }
-        return RecordKey(components)
+        RecordKey(storageKey: storageKey) ?? row.body.key(of: entity)
     }
 
     /// A copy of a row as a record.
@@ -105,6 +95,7 @@ package struct StoreAccess {
         fields.reserveCapacity(row.body.count)
         for index in 0..<row.body.count {
             let id = row.body.id(at: index)
+            if id == WholeKey.field { continue }
             let field = entity.field(id: id)
             let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
             let encoded = row.body.value(at: index)

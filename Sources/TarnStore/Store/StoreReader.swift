@@ -110,10 +110,7 @@ extension StoreAccess {
     }
 
     func checkForm(of key: RecordKey, _ entity: Catalog.Entity) throws(StoreError) {
-        let types = entity.key.map { id -> AttributeType in
-            if case .attribute(let type)? = entity.field(id: id)?.kind { return type }
-            return .string
-        }
+        let types = entity.keyTypes
         let fits = types.count == key.components.count && zip(types, key.components).allSatisfy { type, component in
             switch (type, component) {
             case (.int, .int), (.string, .string), (.uuid, .uuid): true
@@ -121,8 +118,7 @@ extension StoreAccess {
             }
         }
         guard fits else {
-            let expected = types.count == 1 ? "\(types[0])" : "[" + types.map(\.description).joined(separator: ", ") + "]"
-            throw .wrongKey(entity: entity.name, expected: expected, found: key.description)
+            throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: key.description)
         }
     }
 }

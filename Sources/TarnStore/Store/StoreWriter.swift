@@ -120,21 +120,28 @@ public struct StoreWriter: ~Copyable {
         try access.removeResponses(listing: rules.entity.root, key)
     }
 
-    /// Stores values of a record: those that are named are set, `null` clears, the others stay as they are.
+    /// Stores values of a record: those that are named are set, `null` clears, the others stay as they are. What the key says
+    /// need not be said again: neither its attributes, nor the reference to a record whose key is part of it.
     ///
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey`, `.wrongType`, `.keyCollision`, `.damagedRow`.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey` (also if a value contradicts the key), `.wrongType`, `.keyCollision`, `.damagedRow`.
     public mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
-        var byID: [UInt16: Value] = [:]
-        for (id, component) in zip(entity.key, key.components) { byID[id] = Value(component) }
+        let said = entity.keyValues(key), storageKey = key.storageKey
+        var byID = said
         for field in values {
             guard let id = entity.field(field.name)?.id else {
                 throw StoreError.unknownField(entity: entity.name, name: field.name, known: entity.fields.map(\.name))
             }
             if byID[id] == nil { byID[id] = field.value }
+            guard said[id].map({ Value.haveSameBytes($0, field.value) }) ?? true else {
+                throw StoreError.wrongKey(
+                    entity: entity.name, expected: "the key of the record, \(key), which cannot be changed",
+                    found: "\(field.name): \(field.value.plainText)")
+            }
         }
         var builder = BodyBuilder(), body = ByteWriter()
+        storageKey.withUnsafeBytes { builder.wholeKey(entity, $0) { key.tuple } }
         for (id, value) in byID.sorted(by: { $0.key < $1.key }) { builder.field(id) { $0.appendValue(value) } }
         let isWide = builder.isWide
         builder.finish(into: &body)
@@ -143,7 +150,7 @@ public struct StoreWriter: ~Copyable {
             guard let field = entity.field(id: view.id(at: index)), let value = view.value(at: index) else { continue }
             try access.check(value, fits: field, of: entity)
         }
-        _ = try key.storageKey.withUnsafeBytes { try merge(entity, $0, view, isComplete: true) }
+        _ = try storageKey.withUnsafeBytes { try merge(entity, $0, view, isComplete: true) }
     }
 
     /// For a batch in ascending order of keys: tells which rows can be appended to an entity's table.
@@ -169,13 +176,7 @@ public struct StoreWriter: ~Copyable {
     }
 
     private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreError) {
-        for id in entity.key {
-            // A change that was found by the storage key alone, as of a reference, does not say the key again.
-            guard let b = new.value(of: id) else { continue }
-            guard let a = old.value(of: id), Bytes.equal(a.bytes, b.bytes) else {
-                throw .keyCollision(entity: entity.name)
-            }
-        }
+        guard access.saySameKey(entity, old, new) else { throw .keyCollision(entity: entity.name) }
     }
 
     /// Collects the difference that a change makes to every index.

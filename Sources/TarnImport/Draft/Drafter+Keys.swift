@@ -1,0 +1,70 @@
+// From JSON to the encoding of a record's key, which may hold the key of another record.
+
+internal import TarnStore
+
+/// What is known of a key from where its record stands: the reference that is part of it, and the key that it leads to.
+struct KeyOwner {
+    var field: UInt16
+    /// The whole encoding.
+    var tuple: [UInt8]
+}
+
+extension Drafter {
+    /// Appends the whole encoding of the key of an object whose slots were located. False if a part is missing or of a wrong
+    /// type.
+    static func appendKey(
+        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ found: borrowing PlaceList, _ owner: KeyOwner?, to writer: inout ByteWriter
+    ) -> Bool {
+        for position in plan.keySlots {
+            let value = found[position].value
+            switch plan.slots[position].kind {
+            case .toOne(let destination):
+                if let owner, owner.field == plan.slots[position].field {
+                    writer.append(owner.tuple)
+                } else if value < 0 || !appendOwnerKey(tape, plans, value, plans[destination], to: &writer) {
+                    return false
+                }
+            default:
+                guard value >= 0, tape.appendKeyComponent(value, as: plan.details[position].type, to: &writer) else {
+                    return false
+                }
+            }
+        }
+        return true
+    }
+
+    /// The key of the record that another one's key holds, from what its JSON says of it.
+    private static func appendOwnerKey(
+        _ tape: Tape, _ plans: [EntityPlan], _ index: Int, _ plan: EntityPlan, to writer: inout ByteWriter
+    ) -> Bool {
+        guard tape.kind(index) == .object else { return appendBareKey(tape, index, plan, nil, to: &writer) }
+        var found = PlaceList()
+        found.reset(plan.slots.count)
+        Drafter.locateKey(tape, index, plan, &found)
+        // As deep as keys hold keys in the schema.
+        return appendKey(tape, plans, plan, found, nil, to: &writer)
+    }
+
+    /// The encoding of a key of which one component stands in the JSON by itself. False if there are more, or it is of a wrong
+    /// type.
+    static func appendBareKey(
+        _ tape: Tape, _ index: Int, _ plan: EntityPlan, _ owner: KeyOwner?, to writer: inout ByteWriter
+    ) -> Bool {
+        guard let owner, plan.keySlots.contains(where: { plan.slots[$0].field == owner.field }) else {
+            guard plan.entity.keyTypes.count == 1 else { return false }
+            return tape.appendKeyComponent(index, as: plan.entity.keyTypes[0], to: &writer)
+        }
+        var isTaken = false
+        for position in plan.keySlots {
+            if plan.slots[position].field == owner.field {
+                writer.append(owner.tuple)
+            } else {
+                guard !isTaken, case .attribute = plan.slots[position].kind,
+                    tape.appendKeyComponent(index, as: plan.details[position].type, to: &writer)
+                else { return false }
+                isTaken = true
+            }
+        }
+        return isTaken
+    }
+}

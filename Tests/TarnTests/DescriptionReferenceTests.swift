@@ -42,6 +42,7 @@ struct DescriptionReferenceTests {
     private static let stubs = [
         "User": "{ key: id, attributes: { id: int } }", "Label": "{ key: id, attributes: { id: int } }",
         "Category": "{ key: id, attributes: { id: int } }", "Issue": "{ key: id, attributes: { id: int } }",
+        "Note": "{ key: id, attributes: { id: int } }",
         "Milestone": "{ key: id, attributes: { id: int, number: int } }",
         "ChecklistItem": "{ key: id, attributes: { id: int }, relationships: { milestone: Milestone } }",
     ]
@@ -117,6 +118,7 @@ struct DescriptionReferenceTests {
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
             "header_link",
+            "on_delete", "join", "cascade", "nullify", "deny", "none",
             "bool", "int", "uint", "double", "string", "date", "uuid", "url", "json", "enum",
         ]
         #expect(words.filter { !text.contains("`\($0)`") } == [])

@@ -18,7 +18,7 @@ extension Description {
             }
             for relationship in entity.relationships.sorted(by: { $0.name < $1.name }) {
                 text += "relationship \(relationship.name) \(relationship.destination) \(relationship.isToMany)"
-                text += " \(relationship.isOrdered) \(relationship.inverse ?? "")\n"
+                text += " \(relationship.isOrdered) \(relationship.inverse ?? "")\(relationship.join == nil ? "" : " joined")\n"
             }
             guard let mapped = mapping.entities[entity.name] else { continue }
             for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }

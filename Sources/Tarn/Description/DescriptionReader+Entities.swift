@@ -243,16 +243,18 @@ extension DescriptionReader {
         }
         guard
             let section = section(
-                entry.value, field, keys: ["to", "from", "inverse", "ordered"], required: ["to"],
+                entry.value, field, keys: ["to", "from", "inverse", "ordered", "on_delete", "join"], required: ["to"],
                 example: ["to": "to: User, or to: [Label] if there are many"])
         else { return nil }
         let paths = sources(section)
         let inverse = text(section, "inverse")
         let ordered = flag(section, "ordered")
+        let rule = deleteRule(section), join = join(section)
         guard let value = section["to"], let destination = destination(value, section.path("to")) else { return nil }
-        if !paths.isEmpty { mapping.paths[entry.key] = paths }
+        if !paths.isEmpty, join == nil { mapping.paths[entry.key] = paths }
         return RelationshipDefinition(
-            entry.key, to: destination.entity, many: destination.isMany, ordered: ordered, inverse: inverse)
+            entry.key, to: destination.entity, many: destination.isMany, ordered: ordered, inverse: inverse, onDelete: rule,
+            joinedBy: join)
     }
 
     /// `User` or `[Label]`.

@@ -36,6 +36,12 @@ extension EntityMapping {
                     SchemaError(entity: entity.name, field: field, "a key path has an empty key: remove it"))
             }
         }
+        for relationship in entity.relationships where relationship.join != nil && paths[relationship.name] != nil {
+            problems.append(
+                SchemaError(
+                    entity: entity.name, field: relationship.name,
+                    "a joined relationship takes nothing from JSON, its attribute does: remove its paths"))
+        }
         let relationships = entity.relationships.map(\.name)
         for field in declared.sorted() where !relationships.contains(field) {
             let message = Spelling.unknown("relationship", field, among: relationships)

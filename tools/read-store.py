@@ -166,6 +166,11 @@ class Store:
             return self.target(target, payload)
         if tag == 15:
             return self.target(target, payload[4:])
+        if tag == 17:
+            number, count = struct.unpack_from("<QI", payload)
+            edges = self.table("edges")
+            keys = [self.transaction.get(struct.pack(">QI", number, place), db=edges) for place in range(count)]
+            return [item for item in (self.target(target, key) for key in keys) if item is not None]
         items, at, size = [], 0, 4 if tag == 13 else 1
         if tag not in (13, 16):
             raise ValueError(f"tag {tag}")

@@ -252,10 +252,13 @@ public final class Importer {
             guard let row = try writer.access.row(entity, key) else { return nil }
             var list = ByteWriter(), isThere = false
             list.append(ValueTag.references)
-            row.body.value(of: field.id)?.forEachReference { reference in
-                let isTarget = target.withUnsafeBytes { Bytes.equal($0, reference) }
-                isThere = isThere || isTarget
-                if !isTarget || isWanted { list.appendReferenceElement(reference) }
+            if let value = row.body.value(of: field.id) {
+                try writer.access.forEachReference(value) { reference in
+                    let isTarget = target.withUnsafeBytes { Bytes.equal($0, reference) }
+                    isThere = isThere || isTarget
+                    if !isTarget || isWanted { list.appendReferenceElement(reference) }
+                    return true
+                }
             }
             guard isThere != isWanted else { return .unchanged }
             if isWanted { target.withUnsafeBytes { list.appendReferenceElement($0) } }

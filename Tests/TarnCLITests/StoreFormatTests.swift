@@ -123,6 +123,11 @@ struct StoreFormatTests {
                 try writer.put("Owner", RecordKey(name), [])
             }
         }
+        // Long lists, in a table of their own.
+        try await second.write { writer in
+            let many = (0..<1500).map { RecordKey("row \($0)") }
+            for name in ["one", "two"] { try writer.put("Edge", RecordKey(name), [.init("all", .references(many + [long]))]) }
+        }
         // Rows with a dictionary.
         for round in 0..<2 {
             try await second.write { writer in

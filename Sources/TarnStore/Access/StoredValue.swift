@@ -211,15 +211,17 @@ extension Reference: StoredValue {
 extension References: StoredValue {
     public init?(_ value: LentValue) {
         var keys: [Target.Key] = [], isSound = true
-        let isComplete = value.encoded.forEachReference { storageKey in
-            guard isSound else { return }
-            guard let key: Target.Key = value.context.key(storageKey, of: Target.entity) else {
+        let context = value.context
+        guard value.encoded.tag == ValueTag.references || value.encoded.tag == ValueTag.edges else { return nil }
+        let isComplete = try? context.access.forEachReference(value.encoded) { storageKey in
+            guard let key: Target.Key = context.key(storageKey, of: Target.entity) else {
                 isSound = false
-                return
+                return false
             }
             keys.append(key)
+            return true
         }
-        guard isComplete, isSound else { return nil }
+        guard isComplete == true, isSound else { return nil }
         self.init(keys)
     }
 

@@ -80,7 +80,7 @@ extension EncodedValue {
         case ValueTag.array: "a list"
         case ValueTag.reference, ValueTag.positionedReference:
             "a reference to " + (reference.flatMap { RecordKey(storageKey: $0) }?.description ?? "a long key")
-        case ValueTag.references: "a list of references"
+        case ValueTag.references, ValueTag.edges: "a list of references"
         default: "something unknown"
         }
     }

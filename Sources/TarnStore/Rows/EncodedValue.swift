@@ -92,6 +92,7 @@ package struct EncodedValue {
             }()
         case ValueTag.reference, ValueTag.positionedReference: reference != nil
         case ValueTag.references: forEachReference { _ in }
+        case ValueTag.edges: bytes.count == EdgeList.valueSize
         default: false
         }
     }

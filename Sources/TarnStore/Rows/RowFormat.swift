@@ -63,7 +63,7 @@ package enum ValueTag {
     package static let positionedReference: UInt8 = 15
     /// For each: u8 length, storage key.
     package static let references: UInt8 = 16
-    /// Reserved: a list in an edge table.
+    /// References in a table of their own: u64 list id, u32 count, 16 bytes of a digest (`EdgeList`).
     package static let edges: UInt8 = 17
 }
 

@@ -30,6 +30,17 @@ enum IndexBuild {
                     IndexEntry.forEach(index, row.body, owner: key, scratch: &scratch) { entry, _ in
                         entries.append(Array(entry))
                     }
+                    // A long list has no entries by itself.
+                    if case .field(let field) = index.source, case .reference(let reference) = field.kind,
+                        let value = row.body.value(of: field.id), value.tag == ValueTag.edges
+                    {
+                        try access.forEachReference(value) { target in
+                            scratch.removeAll()
+                            IndexEntry.append(target, reference, key, to: &scratch)
+                            entries.append(Array(scratch.bytes))
+                            return true
+                        }
+                    }
                 }
             }
             entry = try cursor.next()

@@ -55,14 +55,21 @@ package enum IndexEntry {
             guard let value, !value.isNull else { return }
             func entry(_ target: Bytes) {
                 scratch.removeAll()
-                scratch.append(target)
-                if reference.inverseIsOrdered { scratch.appendBigEndian(value.position ?? 0) }
-                scratch.append(owner)
+                append(target, reference, position: value.position ?? 0, owner, to: &scratch)
                 body(scratch.bytes)
             }
             if let target = value.reference { return entry(target) }
             value.forEachReference(entry)
         }
+    }
+
+    /// Appends the entry of a reference.
+    static func append(
+        _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes, to writer: inout ByteWriter
+    ) {
+        writer.append(target)
+        if reference.inverseIsOrdered { writer.appendBigEndian(position) }
+        writer.append(owner)
     }
 
     /// Appends a component of a declared index.

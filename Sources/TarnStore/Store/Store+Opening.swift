@@ -27,8 +27,12 @@ extension Store {
                 guard schema != nil, !options.isReadOnly else { throw StoreError.noSuchStore(path: path) }
                 try create(environment, options)
             }
-            let state = try load(environment)
+            var state = try load(environment)
             try checkMap(environment, state)
+            if state.edges == nil, !options.isReadOnly {
+                try addTables(environment, state)
+                state = try load(environment)
+            }
             let store = Store(path: path, environment: environment, state: state, lock: lock)
             if let schema, !options.isReadOnly { try store.adopt(schema) }
             OpenStores.add(store)
@@ -90,6 +94,19 @@ extension Store {
             if let quota = options.quota { try transaction.raw.put(meta, key: MetaKey.quota, number: UInt64(quota)) }
             try transaction.raw.put(meta, key: MetaKey.catalog, text: try encode(Catalog()))
         }
+    }
+
+    /// Makes the tables that a store from before there were all of them does not have. A store that is full does without.
+    private static func addTables(_ environment: Environment, _ state: StoreState) throws {
+        do {
+            try environment.writeOpeningTables { transaction in
+                try transaction.limitFile(byQuotaIn: state.meta)
+                try transaction.raw.willAdd()
+                for name in TableName.all { _ = try transaction.table(name) }
+                let generation = try transaction.raw.number(state.meta, key: MetaKey.generation)
+                try transaction.raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
+            }
+        } catch let error as LMDBError where error.kind == .fileLimit || error.kind == .mapFull {}
     }
 
     /// Reads the catalog and opens every table that it names.

@@ -99,11 +99,13 @@ package struct StoreAccess {
             let field = entity.field(id: id)
             let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
             let encoded = row.body.value(at: index)
-            let value = encoded?.decoded { digest in
-                guard let destination, let entity = catalog.entity(id: destination),
-                    let row = try? self.row(entity, digest)
-                else { return nil }
-                return self.key(entity, digest, row)
+            let value = try encoded.flatMap { encoded in
+                try decoded(encoded) { digest in
+                    guard let destination, let entity = catalog.entity(id: destination),
+                        let row = try? self.row(entity, digest)
+                    else { return nil }
+                    return self.key(entity, digest, row)
+                }
             }
             // A reference to a long key is its digest: nobody can name the key while its record is missing.
             if value == nil, let target = encoded?.reference, StorageKey.isDigest(target) { continue }
@@ -171,14 +173,8 @@ package struct StoreAccess {
             _ = try body(target)
             return
         }
-        try forEachReference(value, body)
-    }
-
-    /// Every storage key of a list of references, until the closure returns false.
-    package func forEachReference(_ value: EncodedValue, _ body: (Bytes) throws -> Bool) throws {
-        var goesOn = true
-        try value.forEachReference { target in
-            if goesOn { goesOn = try body(target) }
+        guard try forEachReference(value, body) else {
+            throw StoreError.damagedRow(entity: owner.name, key: describe(key))
         }
     }
 }

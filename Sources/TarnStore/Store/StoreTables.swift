@@ -22,7 +22,10 @@ enum TableName {
     /// Name → a mirror's progress, in the form of a row of entity 0.
     static let checkpoints = "checkpoints"
 
-    static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints]
+    /// List id ++ position → the target of a reference in a long list.
+    static let edges = "edges"
+
+    static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints, edges]
 
     /// The rows of an entity.
     static func records(_ entity: UInt16) -> String { "r/\(entity)" }
@@ -54,6 +57,8 @@ enum MetaKey {
     static let nextDictionary: StaticString = "next dictionary"
     /// u64, big-endian: response ids are never reused.
     static let nextResponse: StaticString = "next response"
+    /// u64, big-endian: ids of long lists are never reused.
+    static let nextList: StaticString = "next list"
 }
 
 /// What is known about an open store at one generation. Immutable; replaced as a whole.
@@ -74,6 +79,8 @@ package final class StoreState: Sendable {
     /// How structs are read and written at this generation.
     let plans = RowPlans()
     let deleteRules: DeleteRules
+    /// Nil in a store from before there was the table, as long as nobody has opened it for writing.
+    let edges: Table?
     private let dictionaries: DictionaryList
     private let contexts = RowContextPool()
 
@@ -87,6 +94,7 @@ package final class StoreState: Sendable {
         }
         self.catalog = catalog
         deleteRules = DeleteRules(catalog)
+        edges = fixed[TableName.edges]
         self.dictionaries = dictionaries
         self.generation = generation
         meta = try table(TableName.meta)
@@ -100,6 +108,11 @@ package final class StoreState: Sendable {
         rules = (0...Int(byID.keys.max() ?? 0)).map { byID[UInt16($0)] }
         self.records = (0...Int(records.keys.max() ?? 0)).map { records[UInt16($0)] }
         self.indexes = (0...Int(indexes.keys.max() ?? 0)).map { indexes[UInt32($0)] }
+    }
+
+    func edgeTable() throws(StoreError) -> Table {
+        guard let edges else { throw .damagedCatalog(path: "", detail: "the table \(TableName.edges) is missing") }
+        return edges
     }
 
     /// The dictionary that rows were compressed with.

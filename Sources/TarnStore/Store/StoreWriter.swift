@@ -6,8 +6,9 @@ internal import LMDB
 /// The write transaction of a store, lent to a closure. Everything in it is committed together, or nothing.
 public struct StoreWriter: ~Copyable {
     package let access: StoreAccess
-    private var indexChanges = IndexChanges()
-    private var scratch = ByteWriter(capacity: 1024)
+    var indexChanges = IndexChanges()
+    var edges = EdgeListChanges()
+    var scratch = ByteWriter(capacity: 1024)
     private var other = ByteWriter(capacity: 1024)
     private var row = ByteWriter(capacity: 8192)
     private var compressed = ByteWriter(capacity: 8192)
@@ -52,11 +53,13 @@ public struct StoreWriter: ~Copyable {
         let mark = access.rowMark
         defer { access.release(to: mark) }
         guard !appending, let oldBytes = try access.raw.get(table, key) else {
+            let body = try replacingLongLists(body, old: nil)
             try create(rules, table, key, body, isComplete: isComplete, appending: appending)
             return .created
         }
         let old = try access.view(oldBytes, entity, key)
         if StorageKey.isDigest(key) { try checkSameKey(entity, old.body, body) }
+        let body = try replacingLongLists(body, old: old.body)
         if old.entity == entity.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete { return .unchanged }
         var newRules = rules, oldRules = rules
         if old.entity != entity.id {
@@ -64,15 +67,19 @@ public struct StoreWriter: ~Copyable {
             if catalog.isKind(old.entity, of: entity.id) { newRules = oldRules }
         }
         let isMoved = oldRules !== newRules
-        merged.merge(old: old.body, new: body, dropping: isMoved ? newRules.foreignFields(in: catalog) : [])
+        let dropped = isMoved ? newRules.foreignFields(in: catalog) : []
+        merged.merge(old: old.body, new: body, dropping: dropped)
         let new = try finishMerged(key, newRules, withDefaults: old.isPartial && isComplete)
         let isPartial = old.isPartial && !isComplete && lacksRequiredField(newRules.entity, new)
         if !isMoved, isPartial == old.isPartial, Bytes.equal(old.body.bytes, new.bytes) { return .unchanged }
         if remembersRecords, newRules.hasUnique || oldRules.hasUnique {
-            remember(key, newRules.entity.root, old, .updated)
+            try remember(key, newRules.entity.root, old, .updated)
         }
+        edges.drop(dropped, old.body)
         try index(key, old: old.body, oldRules, new: new, newRules)
+        try indexLongLists(oldRules.entity, newRules.entity, key)
         try put(table, newRules.entity, key, new, isPartial: isPartial, version: sequence)
+        try storeLongLists()
         try log(.update, newRules.entity, key)
         return .updated
     }
@@ -86,9 +93,11 @@ public struct StoreWriter: ~Copyable {
             body = try finishMerged(key, rules, withDefaults: false)
         }
         let isPartial = !isComplete && lacksRequiredField(rules.entity, body)
-        if remembersRecords, rules.hasUnique { remember(key, rules.entity.root, nil, .created) }
+        if remembersRecords, rules.hasUnique { try remember(key, rules.entity.root, nil, .created) }
         try index(key, old: nil, rules, new: body, rules)
+        try indexLongLists(rules.entity, rules.entity, key)
         try put(table, rules.entity, key, body, isPartial: isPartial, version: sequence, appending: appending)
+        try storeLongLists()
         try log(.create, rules.entity, key)
     }
 
@@ -113,10 +122,13 @@ public struct StoreWriter: ~Copyable {
     /// Takes a row, its index entries, and the responses that list it out of the store.
     mutating func remove(_ key: Bytes, _ row: RowView) throws {
         let rules = try access.state.rules(of: row.entity)
-        if remembersRecords, rules.hasUnique { remember(key, rules.entity.root, row, .updated) }
+        if remembersRecords, rules.hasUnique { try remember(key, rules.entity.root, row, .updated) }
+        edges.changes.removeAll(keepingCapacity: true)
         try index(key, old: row.body, rules, new: nil, rules)
+        try indexRemovedLongLists(rules.entity, key, row.body)
         try log(.delete, rules.entity, key)
         _ = try access.raw.delete(access.state.records(of: rules.entity.root), key)
+        try storeLongLists()
         try access.removeResponses(listing: rules.entity.root, key)
     }
 
@@ -213,6 +225,8 @@ public struct StoreWriter: ~Copyable {
     }
 
     private mutating func add(_ key: Bytes, _ row: RowBody, _ index: CompiledIndex, insertion: Bool) {
+        // Of long lists only what differs changes: see `indexLongLists`.
+        if case .field(let field) = index.source, edges.concern(field.id) { return }
         IndexEntry.forEach(index, row, owner: key, scratch: &scratch) { entry, unique in
             indexChanges.add(entry, to: index.id, insertion: insertion, unique: unique)
         }
@@ -247,10 +261,16 @@ public struct StoreWriter: ~Copyable {
     // MARK: Undoing single records
 
     /// Keeps what a record was before this transaction, the first time that it changes.
-    private mutating func remember(_ key: Bytes, _ root: UInt16, _ old: RowView?, _ outcome: Outcome) {
+    private mutating func remember(_ key: Bytes, _ root: UInt16, _ old: RowView?, _ outcome: Outcome) throws {
         let place = RememberedKey(root: root, key: Array(key))
         if remembered[place] == nil {
-            remembered[place] = RememberedRecord(order: remembered.count, old: old.map(RememberedRecord.Row.init), outcome: outcome)
+            var row = old.map(RememberedRecord.Row.init)
+            // The table of long lists will not be what it is now.
+            if let old, let expanded = try access.expandingLongLists(old.body) {
+                row?.body = expanded.bytes
+                row?.isWide = expanded.isWide
+            }
+            remembered[place] = RememberedRecord(order: remembered.count, old: row, outcome: outcome)
         }
         remembered[place]?.ordinals.append(changeCount)
     }
@@ -268,15 +288,24 @@ public struct StoreWriter: ~Copyable {
             let now = try access.raw.get(table, key).map { try access.view($0, root, key) }
             let nowRules = try now.map { try access.state.rules(of: $0.entity) }
             guard let old = memory.old else {
-                if let now, let nowRules { try index(key, old: now.body, nowRules, new: nil, nowRules) }
+                edges.changes.removeAll(keepingCapacity: true)
+                if let now, let nowRules {
+                    try index(key, old: now.body, nowRules, new: nil, nowRules)
+                    try indexRemovedLongLists(nowRules.entity, key, now.body)
+                }
                 _ = try access.raw.delete(table, key)
+                try storeLongLists()
                 return
             }
             let rules = try access.state.rules(of: old.entity)
             try old.body.withUnsafeBytes { bytes in
-                guard let body = RowBody(bytes, isWide: old.isWide) else { return }
+                guard let expanded = RowBody(bytes, isWide: old.isWide) else { return }
+                let body = try replacingLongLists(expanded, old: now?.body)
+                if let now { edges.drop(now.body.fields(notIn: body), now.body) }
                 try index(key, old: now?.body, nowRules ?? rules, new: body, rules)
+                try indexLongLists(nowRules?.entity ?? rules.entity, rules.entity, key)
                 try put(table, rules.entity, key, body, isPartial: old.isPartial, version: old.version)
+                try storeLongLists()
             }
         }
         try writeLog()

@@ -64,7 +64,8 @@ enum TarnCases {
     }
 
     /// What `Tarn.Mirror` does with the pages of a walk, without the network: every page drafted and its response's entry
-    /// kept, one commit for each group of pages, and a dictionary trained when there is enough to train it from.
+    /// kept, one commit for each group of pages, and a dictionary trained when there is enough to train it from. So that it
+    /// does not come after a large commit, there is one of the first 1,000 issues besides.
     private static func importPages(
         _ pages: Pages, into store: Store, _ options: Options
     ) throws -> (seconds: Double, commits: Int) {
@@ -73,8 +74,11 @@ enum TarnCases {
         let importer = try Importer(TarnModel.mapping, store.catalog)
         var commits = 0, unwanted = ImportReport()
         let seconds = try stopwatch {
-            for first in stride(from: 0, to: bodies.count, by: options.pagesPerCommit) {
-                let numbers = first..<min(first + options.pagesPerCommit, bodies.count)
+            var first = 0
+            while first < bodies.count {
+                let count = first == 0 ? min(pagesToTrain, options.pagesPerCommit) : options.pagesPerCommit
+                let numbers = first..<min(first + count, bodies.count)
+                first = numbers.upperBound
                 let responses = try numbers.map { number in
                     response(try importer.add(bodies[number], entity: "Issue"), page: number + 1)
                 }
@@ -94,6 +98,8 @@ enum TarnCases {
         }
         return (seconds, commits)
     }
+
+    private static let pagesToTrain = 10
 
     /// A response with the header fields that an API of this kind sends and that are needed for the next walk.
     private static func response(_ added: Importer.Added, page: Int) -> ResponseEntry {

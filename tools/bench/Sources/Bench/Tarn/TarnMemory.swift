@@ -13,7 +13,8 @@ struct MemoryMeasurement: Encodable {
     var stored: Int
     var written: Int
     var durability = "full"
-    var compression = "none"
+    /// The default; rows as small as these are stored as they are.
+    var compression = "zstd"
 }
 
 struct SmallRow: StoredRecord {

@@ -82,9 +82,13 @@ class Store:
     def table(self, name):
         return self.environment.open_db(name.encode(), txn=self.transaction, create=False)
 
-    def records(self, entity):
-        for key, row in self.transaction.cursor(db=self.table(f"r/{entity['id']}")):
-            yield self.record(entity, key, row)
+    def line(self, entity):
+        """The entity and those that it descends from, the root last."""
+        return [entity] + (self.line(self.by_id[entity["parent"]]) if "parent" in entity else [])
+
+    def records(self, root):
+        for key, row in self.transaction.cursor(db=self.table(f"r/{root}")):
+            yield self.record(root, key, row)
 
     def row(self, table_id, key, row):
         """Flags, version and fields of a row: id → value bytes."""
@@ -108,8 +112,9 @@ class Store:
         data = zstandard.ZstdCompressionDict(self.dictionaries[dictionary])
         return zstandard.ZstdDecompressor(dict_data=data).decompress(frame)
 
-    def record(self, entity, key, row):
-        flags, version, values = self.row(entity["id"], key, row)
+    def record(self, root, key, row):
+        flags, version, values = self.row(root, key, row)
+        entity = self.by_id[struct.unpack_from("<H", row, 6)[0]]
         kinds = {field["id"]: field for field in entity["fields"]}
         fields = {}
         for number, value in values.items():
@@ -137,20 +142,19 @@ class Store:
     def target(self, entity, key):
         if len(key) < 240:
             return self.key(self.by_id[entity], key, {})
-        row = self.transaction.get(key, db=self.table(f"r/{entity}"))
-        return row and self.key(self.by_id[entity], key, self.row(entity, key, row)[2])
+        root = self.line(self.by_id[entity])[-1]["id"]
+        row = self.transaction.get(key, db=self.table(f"r/{root}"))
+        return row and self.key(self.by_id[entity], key, self.row(root, key, row)[2])
 
     def value(self, value, target=None):
         tag, payload = value[0], value[1:]
         if tag in (0, 1, 2):
             return (None, False, True)[tag]
-        if tag == 3:
-            return int.from_bytes(payload, "little", signed=True)
-        if tag == 4:
-            return int.from_bytes(payload, "little")
+        if tag in (3, 4):
+            return int.from_bytes(payload, "little", signed=tag == 3)
         if tag == 5:
             return struct.unpack("<d", payload)[0]
-        if tag == 6:
+        if tag in (6, 12):
             return json.loads(payload)
         if tag in (7, 11):
             return payload.decode()
@@ -160,12 +164,8 @@ class Store:
             return date(int.from_bytes(payload, "little", signed=True))
         if tag == 10:
             return str(uuid.UUID(bytes=payload))
-        if tag == 12:
-            return json.loads(payload)
-        if tag == 14:
-            return self.target(target, payload)
-        if tag == 15:
-            return self.target(target, payload[4:])
+        if tag in (14, 15):
+            return self.target(target, payload[4:] if tag == 15 else payload)
         if tag == 17:
             number, count = struct.unpack_from("<QI", payload)
             edges = self.table("edges")
@@ -186,9 +186,10 @@ def main():
     if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
     store = Store(sys.argv[1])
-    for entity in store.entities:
-        if len(sys.argv) == 2 or entity["name"] == sys.argv[2]:
-            for record in store.records(entity):
+    names = {entity["name"]: [kind["name"] for kind in store.line(entity)] for entity in store.entities}
+    for root in [entity["id"] for entity in store.entities if "parent" not in entity]:
+        for record in store.records(root):
+            if len(sys.argv) == 2 or sys.argv[2] in names[record["entity"]]:
                 print(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
 
 

@@ -109,6 +109,18 @@ struct StoreFormatTests {
                 ])
             try writer.put("Edge", RecordKey("a\u{0}b"), [.init("small", .int(-200))])
         }
+        // Entities that descend from others.
+        let tree = Schema([
+            EntityDefinition("Event", key: ["id"], attributes: [.init("id", .int), .init("at", .int, optional: true)]),
+            EntityDefinition("Push", parent: "Event", attributes: [.init("branch", .string, optional: true)]),
+            EntityDefinition("Log", key: ["id"], attributes: [.init("id", .int)], relationships: [.init("last", to: "Push")]),
+        ])
+        let kinds = try Store.open(at: folder, schema: tree)
+        try await kinds.write { writer in
+            try writer.put("Event", RecordKey(1), [.init("at", .int(5))])
+            try writer.put("Push", RecordKey(2), [.init("branch", .string("main"))])
+            try writer.put("Log", RecordKey(1), [.init("last", .reference(RecordKey(2)))])
+        }
         // Keys that hold another's, short and long.
         let owned = Schema([
             EntityDefinition("Owner", key: ["name"], attributes: [.init("name", .string)]),

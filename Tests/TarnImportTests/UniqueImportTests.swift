@@ -1,0 +1,105 @@
+// Records with values that have to be unique: one of them is stored, the others are reported, the rest of the unit stays.
+
+import Foundation
+import TarnImport
+import TarnStore
+import Testing
+
+@Suite("Import of unique values")
+struct UniqueImportTests {
+    private func store() throws -> TestStore {
+        try TestStore(
+            Schema([
+                EntityDefinition(
+                    "User", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int), AttributeDefinition("login", .string, optional: true, unique: true),
+                        AttributeDefinition("name", .string, optional: true),
+                    ]),
+                EntityDefinition(
+                    "Post", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                    relationships: [RelationshipDefinition("author", to: "User", inverse: "posts")]),
+            ]))
+    }
+
+    @Test("a record with a value of one that is stored is left out, reported with both keys, and counted as skipped")
+    func againstStored() throws {
+        let test = try store()
+        try test.take(#"[{"id": 1, "login": "ada"}]"#, "User")
+        let report = try test.take(#"[{"id": 2, "login": "ada"}, {"id": 3, "login": "bob"}]"#, "User")
+        #expect(try test.record("User", 2) == nil)
+        #expect(try test.value("User", 3, "login") == .string("bob"))
+        #expect(report.entities["User"] == ImportReport.Counts(created: 1))
+        #expect(report.skipped == 1)
+        #expect(report.dropped.map(\.storageKey) == [[0x15, 2]])
+        let diagnostic = try #require(report.diagnostics.first)
+        #expect(diagnostic.code == .notUnique)
+        #expect(diagnostic.key == "2")
+        #expect(diagnostic.field == "login")
+        #expect(diagnostic.message.contains("User 1 has the same login"))
+    }
+
+    @Test("of two new records with the same value the first in the order of keys is stored")
+    func amongNew() throws {
+        let test = try store()
+        let report = try test.take(#"[{"id": 9, "login": "ada"}, {"id": 4, "login": "ada"}, {"id": 5, "login": "ada"}]"#, "User")
+        #expect(try test.count("User") == 1)
+        #expect(try test.value("User", 4, "login") == .string("ada"))
+        #expect(report.diagnosticCount == 2)
+        #expect(report.entities["User"] == ImportReport.Counts(created: 1))
+    }
+
+    @Test("an update that takes another record's value is undone as a whole: fields, version and change log stay as they were")
+    func update() throws {
+        let test = try store()
+        try test.take(#"[{"id": 1, "login": "ada", "name": "A"}, {"id": 2, "login": "bob", "name": "B"}]"#, "User")
+        let before = try #require(try test.record("User", 2))
+        let sequence = try test.sequence
+        let report = try test.take(#"[{"id": 2, "login": "ada", "name": "C"}]"#, "User")
+        #expect(try test.record("User", 2) == before)
+        #expect(report.entities["User"]?.total ?? 0 == 0)
+        #expect(report.dropped.isEmpty)
+        #expect(report.skipped == 1)
+        // The commit counts, and has nothing in the log.
+        #expect(try test.sequence <= sequence + 1)
+    }
+
+    @Test("values that are exchanged within a unit are fine")
+    func exchange() throws {
+        let test = try store()
+        try test.take(#"[{"id": 1, "login": "ada"}, {"id": 2, "login": "bob"}]"#, "User")
+        let report = try test.take(#"[{"id": 1, "login": "bob"}, {"id": 2, "login": "ada"}]"#, "User")
+        #expect(report.diagnostics.isEmpty)
+        #expect(try test.value("User", 1, "login") == .string("bob"))
+    }
+
+    @Test("a record that is undone may free nothing: what took its old value is undone too, until the store is as consistent as before")
+    func chain() throws {
+        let test = try store()
+        try test.take(#"[{"id": 1, "login": "a"}, {"id": 2, "login": "b"}, {"id": 3, "login": "c"}]"#, "User")
+        // 2 takes 1's value and may not; so 3 may not have b.
+        let report = try test.take(#"[{"id": 2, "login": "a"}, {"id": 3, "login": "b"}]"#, "User")
+        #expect(report.diagnosticCount == 2)
+        for (id, login) in [(1, "a"), (2, "b"), (3, "c")] { #expect(try test.value("User", Int64(id), "login") == .string(login)) }
+    }
+
+    @Test("a nested record that is left out leaves a missing target, and its parent stays")
+    func nested() throws {
+        let test = try store()
+        try test.take(#"[{"id": 1, "login": "ada"}]"#, "User")
+        try test.take(#"[{"id": 7, "author": {"id": 2, "login": "ada"}}]"#, "Post")
+        #expect(try test.related("Post", 7, "author") == ["2?"])
+        #expect(try test.related("User", 2, "posts") == ["7"])
+    }
+
+    @Test("a strict import fails as a whole, and nothing of it is stored")
+    func strict() throws {
+        let test = try store()
+        try test.take(#"[{"id": 1, "login": "ada"}]"#, "User")
+        test.importer.isStrict = true
+        #expect(throws: StoreError.notUnique(entity: "User", index: "login", keys: ["1", "2"])) {
+            try test.take(#"[{"id": 2, "login": "ada"}, {"id": 3, "login": "bob"}]"#, "User")
+        }
+        #expect(try test.count("User") == 1)
+    }
+}

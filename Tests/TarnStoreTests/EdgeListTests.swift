@@ -316,6 +316,61 @@ struct EdgeListTests {
         func encode(into row: inout RowEncoder<Item_>) { row.set(.id, id) }
     }
 
+    /// A tree of entities with long lists of their own, and values that have to be unique.
+    static let tree = Schema([
+        EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int)]),
+        EntityDefinition(
+            "List", key: ["id"],
+            attributes: [AttributeDefinition("id", .int), AttributeDefinition("code", .string, optional: true, unique: true)],
+            relationships: [RelationshipDefinition("items", to: "Item", many: true, inverse: "lists")]),
+        EntityDefinition(
+            "Special", parent: "List", attributes: [], relationships: [RelationshipDefinition("extra", to: "Item", many: true, inverse: "in")]),
+        EntityDefinition("Other", parent: "List", attributes: []),
+    ])
+
+    @Test("a record that becomes one of another entity loses the long lists that the entity does not have, and keeps the others")
+    func movedToAnotherEntity() throws {
+        let store = try Forge.open(folder("tree"), Self.tree)
+        let a = keys(1...1000), b = keys(500...1400)
+        try store.put("Special", RecordKey(1), ["items": .references(a), "extra": .references(b)])
+        let extra = try #require(store.catalog.entity("Special")?.field("extra")?.index)
+        func extras() throws -> Int { try store.read { reader in try reader.access.keys(of: reader.access.state.index(extra)).count } }
+        #expect(try extras() == 901)
+        try store.put("Other", RecordKey(1), ["items": .references(a + keys([5000]))])
+        #expect(try extras() == 0)
+        #expect(try store.record("Other", RecordKey(1))?["items"] == .references(a + keys([5000])))
+        #expect(try store.indexEntries("List", "items").count == 1001)
+        let edges = try store.read { reader in try reader.access.raw.statistics(reader.access.state.edgeTable()).entries }
+        #expect(edges == 1001)
+    }
+
+    @Test("a record that is undone because its values are not unique has its long list back")
+    func undone() throws {
+        let store = try Forge.open(folder("tree"), Self.tree)
+        let a = keys(1...1000), b = keys(1...1500)
+        try store.put("List", RecordKey(1), ["code": .string("a"), "items": .references(a)])
+        try store.put("List", RecordKey(2), ["code": .string("b"), "items": .references(b)])
+        try store.put("List", RecordKey(4), ["code": .string("d"), "items": .references(b)])
+        let dropped = try store.write { writer in
+            writer.remembersRecords = true
+            func put(_ id: Int64, _ items: [RecordKey]) throws {
+                try writer.put("List", RecordKey(id), [.init("code", .string("a")), .init("items", .references(items))])
+            }
+            try put(2, keys(5...600))
+            try put(3, keys(1...900))
+            try put(4, keys(7...9))
+            return try writer.dropDoubles().count
+        }
+        #expect(dropped == 3)
+        #expect(try store.record("List", RecordKey(1))?["items"] == .references(a))
+        #expect(try store.record("List", RecordKey(2))?["items"] == .references(b))
+        #expect(try store.record("List", RecordKey(3)) == nil)
+        #expect(try store.record("List", RecordKey(4))?["items"] == .references(b))
+        #expect(try store.indexEntries("List", "items").count == 4000)
+        let edges = try store.read { reader in try reader.access.raw.statistics(reader.access.state.edgeTable()).entries }
+        #expect(edges == 4000)
+    }
+
     @Test("a list of which a part is missing is a damaged row, not a shorter list")
     func damaged() throws {
         try set(1, keys(1...1000))

@@ -371,6 +371,25 @@ struct EdgeListTests {
         #expect(edges == 4000)
     }
 
+    @Test("an index that is built anew from the rows has the targets of long lists too")
+    func indexBuild() throws {
+        let all = keys(1...1000), store = store
+        try set(1, all)
+        try set(2, keys([7]))
+        try store.write { writer in
+            let access = writer.access, entity = try access.state.entity("List")
+            let field = try #require(entity.field("items")), index = try #require(field.index)
+            let table = try access.state.index(index)
+            try access.raw.removeAll(table)
+            try IndexBuild.run(
+                access, access.catalog, Catalog.NewIndex(entity: entity.id, field: field.id, index: index),
+                from: access.state.records(of: entity.root), to: table)
+        }
+        #expect(try store.indexEntries("List", "items").count == 1001)
+        try check(all)
+        #expect(try store.related("Item", RecordKey(7), "lists") == [RecordKey(1), RecordKey(2)])
+    }
+
     @Test("a list of which a part is missing is a damaged row, not a shorter list")
     func damaged() throws {
         try set(1, keys(1...1000))

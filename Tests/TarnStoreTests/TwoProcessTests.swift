@@ -101,4 +101,21 @@ struct TwoProcessTests {
         #expect(try store.count("User") == 1)
         #expect(try store.sequence == 1)
     }
+
+    @Test("a process that sees compression, defaults, delete rules or what may be absent otherwise does not lock another one out")
+    func harmlessDifferences() async throws {
+        let path = folder("s"), store = try Forge.open(path)
+        try store.put("User", 1, ["login": .string("ada")])
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            var other = Forge.schema
+            other.entities[0].compression = .none
+            other.entities[0].attributes[1].isOptional = true
+            other.entities[0].attributes[1].defaultValue = .string("nobody")
+            other.entities[2].relationships[0].deleteRule = .deny
+            let store = try Forge.open(path, other)
+            try store.put("User", 2, ["login": .string("bob")])
+        }
+        try store.put("User", 3, ["login": .string("cyd")])
+        #expect(try store.count("User") == 3)
+    }
 }

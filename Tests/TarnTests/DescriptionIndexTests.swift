@@ -88,7 +88,7 @@ struct DescriptionIndexTests {
     @Test("what is wrong is named with its place", arguments: [
         (event + "  B: { parent: Evnt }\n", "4:16: entities.B.parent: unknown entity \"Evnt\": did you mean \"Event\"?"),
         (event + "  B: { parent: Event, key: id }\n", "4:28: entities.B.key: it has the key of the entity that it descends from"),
-        ("  A: { key: id, attributes: { id: int, n: { type: int, default: x } } }\n", "3:67: entities.A.attributes.n.default: \"x\" is not a value of the type int"),
+        ("  A: { key: id, attributes: { id: int, n: { type: int, default: x } } }\n", "3:65: entities.A.attributes.n.default: \"x\" is not a value of the type int"),
         ("  A: { key: id, attributes: { id: int, n: int }, indexes: { i: [m] } }\n", "3:61: entities.A.indexes.i: unknown attribute \"m\""),
         ("  A: { key: id, attributes: { id: int, n: int }, indexes: { i: { on: n, where: { n: x } } } }\n", "entities.A.indexes.i.where.n: \"x\" is not a value of the type int"),
         ("  A: { key: id, attributes: { id: int, n: int }, indexes: { i: { on: n, where: { m: 1 } } } }\n", "entities.A.indexes.i.where.m: unknown attribute \"m\""),

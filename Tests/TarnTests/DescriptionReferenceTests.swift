@@ -118,7 +118,7 @@ struct DescriptionReferenceTests {
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
             "header_link",
-            "on_delete", "join", "cascade", "nullify", "deny", "none",
+            "parent", "indexes", "unique", "default", "on", "where", "ignore_case", "on_delete", "join", "cascade", "nullify", "deny", "none",
             "bool", "int", "uint", "double", "string", "date", "uuid", "url", "json", "enum",
         ]
         #expect(words.filter { !text.contains("`\($0)`") } == [])

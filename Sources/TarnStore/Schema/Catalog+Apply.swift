@@ -10,6 +10,15 @@ extension Catalog {
         var oldIndexes: [UInt32] = []
         /// Indexes of which it has to be checked that no value stands in them twice.
         var newlyUnique: [NewIndex] = []
+
+        /// Whether the catalog lacks an entity, a field, an index or a join that the schema names. What programs may differ
+        /// in (compression, defaults, delete rules, whether a field may be absent, the values of an enumeration) does not count.
+        func addsAnything(to catalog: Catalog) -> Bool {
+            !newIndexes.isEmpty || self.catalog.entities.count != catalog.entities.count
+                || zip(self.catalog.entities, catalog.entities).contains { new, old in
+                    new.fields.count != old.fields.count || new.joins.count != old.joins.count
+                }
+        }
     }
 
     struct NewIndex: Hashable {

@@ -202,7 +202,7 @@ extension Store.Current {
         misfit = nil
         for schema in schemas {
             do throws(SchemaError) {
-                guard try newer.catalog.applying(schema).catalog != newer.catalog else { continue }
+                guard try newer.catalog.applying(schema).addsAnything(to: newer.catalog) else { continue }
                 misfit = "the store no longer has all that the schema of this process names"
             } catch {
                 misfit = error.description

@@ -12,6 +12,8 @@ public struct StoreWriter: ~Copyable {
     private var other = ByteWriter(capacity: 1024)
     private var row = ByteWriter(capacity: 8192)
     private var compressed = ByteWriter(capacity: 8192)
+    /// The end of the table that was written last.
+    private var tail = TableTail()
     private var merged = BodyBuilder()
     /// What structs are encoded in, while nobody has it.
     var rowBuffers: RowBuffers?
@@ -52,6 +54,7 @@ public struct StoreWriter: ~Copyable {
         let rules = try access.state.rules(of: entity.id)
         let mark = access.rowMark
         defer { access.release(to: mark) }
+        let appending = try appending || tail.isPast(key, entity.root, access.raw, table)
         guard !appending, let oldBytes = try access.raw.get(table, key) else {
             let body = try replacingLongLists(body, old: nil)
             try create(rules, table, key, body, isComplete: isComplete, appending: appending)
@@ -249,6 +252,7 @@ public struct StoreWriter: ~Copyable {
         compressed.removeAll()
         let dictionary = access.compress(body.bytes, of: entity, into: &compressed)
         let stored = dictionary == nil ? body.bytes : compressed.bytes
+        if appending { tail.moved(to: key, entity.root) }
         let row = try access.raw.reserve(table, key, count: RowFormat.headerSize + stored.count, append: appending)
         RowView.writeHeader(
             to: row, isPartial: isPartial, isWide: body.isWide, entity: entity.id, version: version,
@@ -280,6 +284,8 @@ public struct StoreWriter: ~Copyable {
         guard let memory = remembered.removeValue(forKey: place) else { return nil }
         remembersRecords = false
         defer { remembersRecords = true }
+        // What comes back may stand behind the end that is known.
+        tail = TableTail()
         let table = try access.state.records(of: place.root)
         let mark = access.rowMark
         defer { access.release(to: mark) }

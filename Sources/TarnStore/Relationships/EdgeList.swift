@@ -5,7 +5,7 @@
 //
 // A value names its list by itself, so it can be read without its row's key. Ids are never reused.
 
-package import LMDB
+internal import LMDB
 
 /// What a row has instead of a long list.
 struct EdgeList: Equatable {

@@ -5,6 +5,12 @@ internal import LMDB
 /// The rules of one entity, those that it inherits among them. Immutable.
 package final class EntityRules: Sendable {
     let entity: Catalog.Entity
+    // What is asked for every row: to read it out of the entity would retain all that an entity is made of.
+    let id: UInt16
+    let root: UInt16
+    let isCompressed: Bool
+    /// The fields that a complete record has, in ascending order.
+    private let required: [UInt16]
     /// Of attributes and references, and declared ones.
     let indexes: [CompiledIndex]
     /// The indexes of the records that are of this entity, of its parent, and so on: empty for a root, which needs none.
@@ -16,6 +22,10 @@ package final class EntityRules: Sendable {
 
     init(_ entity: Catalog.Entity, _ catalog: Catalog) {
         self.entity = entity
+        id = entity.id
+        root = entity.root
+        isCompressed = entity.compression != EntityDefinition.Compression.none
+        required = entity.fields.filter { !$0.isOptional }.map(\.id)
         var indexes: [CompiledIndex] = []
         for field in entity.fields {
             guard let id = field.index else { continue }
@@ -39,6 +49,12 @@ package final class EntityRules: Sendable {
     }
 
     var hasDefaults: Bool { defaults != nil }
+
+    /// Whether a body does not have a field that a complete record has.
+    func isLacking(_ body: RowBody) -> Bool {
+        for id in required where body.value(of: id) == nil { return true }
+        return false
+    }
 
     /// Calls the closure with a body of the defaults, if there are any.
     func withDefaults(_ body: (RowBody) -> Void) {

@@ -34,7 +34,12 @@ package struct StoreAccess {
 
     /// Compresses a body with the dictionary of its entity. Nil, and nothing is appended, if it is to be stored as it is.
     func compress(_ body: Bytes, of entity: Catalog.Entity, into writer: inout ByteWriter) -> UInt16? {
-        guard body.count >= RowCompression.smallestBody, let context, let dictionary = state.currentDictionary(of: entity)
+        entity.compression == EntityDefinition.Compression.none ? nil : compress(body, ofRoot: entity.root, into: &writer)
+    }
+
+    /// The same, for an entity that is known to be compressed.
+    func compress(_ body: Bytes, ofRoot root: UInt16, into writer: inout ByteWriter) -> UInt16? {
+        guard body.count >= RowCompression.smallestBody, let context, let dictionary = state.currentDictionary(ofRoot: root)
         else { return nil }
         return context.compress(body, dictionary, into: &writer) ? dictionary.id : nil
     }

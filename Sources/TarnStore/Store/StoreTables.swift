@@ -119,6 +119,9 @@ package final class StoreState: Sendable {
     func dictionary(_ id: UInt16) -> RowDictionary? { dictionaries[id] }
 
     /// The dictionary that rows of an entity are compressed with from now on.
+    func currentDictionary(ofRoot root: UInt16) -> RowDictionary? { dictionaries.current(of: root) }
+
+    /// The same, nil also if the entity's rows are stored as they are.
     package func currentDictionary(of entity: Catalog.Entity) -> RowDictionary? {
         entity.compression == EntityDefinition.Compression.none ? nil : dictionaries.current(of: entity.root)
     }

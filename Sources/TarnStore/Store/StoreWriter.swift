@@ -73,17 +73,17 @@ public struct StoreWriter: ~Copyable {
         let dropped = isMoved ? newRules.foreignFields(in: catalog) : []
         merged.merge(old: old.body, new: body, dropping: dropped)
         let new = try finishMerged(key, newRules, withDefaults: old.isPartial && isComplete)
-        let isPartial = old.isPartial && !isComplete && lacksRequiredField(newRules.entity, new)
+        let isPartial = old.isPartial && !isComplete && newRules.isLacking(new)
         if !isMoved, isPartial == old.isPartial, Bytes.equal(old.body.bytes, new.bytes) { return .unchanged }
         if remembersRecords, newRules.hasUnique || oldRules.hasUnique {
-            try remember(key, newRules.entity.root, old, .updated)
+            try remember(key, newRules.root, old, .updated)
         }
         edges.drop(dropped, old.body)
         try index(key, old: old.body, oldRules, new: new, newRules)
-        try indexLongLists(oldRules.entity, newRules.entity, key)
-        try put(table, newRules.entity, key, new, isPartial: isPartial, version: sequence)
+        if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, newRules.entity, key) }
+        try put(table, newRules, key, new, isPartial: isPartial, version: sequence)
         try storeLongLists()
-        try log(.update, newRules.entity, key)
+        try log(.update, newRules.id, key)
         return .updated
     }
 
@@ -95,13 +95,13 @@ public struct StoreWriter: ~Copyable {
             rules.withDefaults { merged.merge(old: $0, new: body) }
             body = try finishMerged(key, rules, withDefaults: false)
         }
-        let isPartial = !isComplete && lacksRequiredField(rules.entity, body)
-        if remembersRecords, rules.hasUnique { try remember(key, rules.entity.root, nil, .created) }
+        let isPartial = !isComplete && rules.isLacking(body)
+        if remembersRecords, rules.hasUnique { try remember(key, rules.root, nil, .created) }
         try index(key, old: nil, rules, new: body, rules)
-        try indexLongLists(rules.entity, rules.entity, key)
-        try put(table, rules.entity, key, body, isPartial: isPartial, version: sequence, appending: appending)
+        if !edges.changes.isEmpty { try indexLongLists(rules.entity, rules.entity, key) }
+        try put(table, rules, key, body, isPartial: isPartial, version: sequence, appending: appending)
         try storeLongLists()
-        try log(.create, rules.entity, key)
+        try log(.create, rules.id, key)
     }
 
     /// The merged body, valid until the next one.
@@ -125,14 +125,14 @@ public struct StoreWriter: ~Copyable {
     /// Takes a row, its index entries, and the responses that list it out of the store.
     mutating func remove(_ key: Bytes, _ row: RowView) throws {
         let rules = try access.state.rules(of: row.entity)
-        if remembersRecords, rules.hasUnique { try remember(key, rules.entity.root, row, .updated) }
+        if remembersRecords, rules.hasUnique { try remember(key, rules.root, row, .updated) }
         edges.changes.removeAll(keepingCapacity: true)
         try index(key, old: row.body, rules, new: nil, rules)
         try indexRemovedLongLists(rules.entity, key, row.body)
-        try log(.delete, rules.entity, key)
-        _ = try access.raw.delete(access.state.records(of: rules.entity.root), key)
+        try log(.delete, rules.id, key)
+        _ = try access.raw.delete(access.state.records(of: rules.root), key)
         try storeLongLists()
-        try access.removeResponses(listing: rules.entity.root, key)
+        try access.removeResponses(listing: rules.root, key)
     }
 
     /// Stores values of a record: those that are named are set, `null` clears, the others stay as they are. What the key says
@@ -184,10 +184,6 @@ public struct StoreWriter: ~Copyable {
         try checkUnique()
         try writeLog()
         if changeCount > 0 { try access.raw.put(access.state.meta, key: MetaKey.sequence, number: sequence) }
-    }
-
-    private func lacksRequiredField(_ entity: Catalog.Entity, _ body: RowBody) -> Bool {
-        entity.fields.contains { !$0.isOptional && body.value(of: $0.id) == nil }
     }
 
     private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreError) {
@@ -245,20 +241,20 @@ public struct StoreWriter: ~Copyable {
     }
 
     private mutating func put(
-        _ table: Table, _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isPartial: Bool, version: UInt64,
+        _ table: Table, _ rules: EntityRules, _ key: Bytes, _ body: RowBody, isPartial: Bool, version: UInt64,
         appending: Bool = false
     ) throws {
         try access.raw.willAdd()
         compressed.removeAll()
-        let dictionary = access.compress(body.bytes, of: entity, into: &compressed)
+        let dictionary = rules.isCompressed ? access.compress(body.bytes, ofRoot: rules.root, into: &compressed) : nil
         let stored = dictionary == nil ? body.bytes : compressed.bytes
-        if appending { tail.moved(to: key, entity.root) }
+        if appending { tail.moved(to: key, rules.root) }
         let row = try access.raw.reserve(table, key, count: RowFormat.headerSize + stored.count, append: appending)
         RowView.writeHeader(
-            to: row, isPartial: isPartial, isWide: body.isWide, entity: entity.id, version: version,
+            to: row, isPartial: isPartial, isWide: body.isWide, entity: rules.id, version: version,
             dictionary: dictionary ?? 0)
         UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: stored)
-        let checksum = RowView.checksum(of: Bytes(row), table: UInt32(entity.root), key: key)
+        let checksum = RowView.checksum(of: Bytes(row), table: UInt32(rules.root), key: key)
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
     }
 
@@ -310,7 +306,7 @@ public struct StoreWriter: ~Copyable {
                 if let now { edges.drop(now.body.fields(notIn: body), now.body) }
                 try index(key, old: now?.body, nowRules ?? rules, new: body, rules)
                 try indexLongLists(nowRules?.entity ?? rules.entity, rules.entity, key)
-                try put(table, rules.entity, key, body, isPartial: old.isPartial, version: old.version)
+                try put(table, rules, key, body, isPartial: old.isPartial, version: old.version)
                 try storeLongLists()
             }
         }
@@ -330,12 +326,12 @@ public struct StoreWriter: ~Copyable {
 
     /// An entry of the change log: key = commit sequence (u64, big-endian) ++ ordinal (u32, big-endian); value = operation
     /// (u8), entity (u16, little-endian), storage key.
-    private mutating func log(_ operation: Operation, _ entity: Catalog.Entity, _ key: Bytes) throws {
+    private mutating func log(_ operation: Operation, _ entity: UInt16, _ key: Bytes) throws {
         pendingLog.append(UInt8(3 + key.count))
         pendingLog.appendBigEndian(sequence)
         pendingLog.appendBigEndian(changeCount)
         pendingLog.append(operation.rawValue)
-        pendingLog.appendLittleEndian(entity.id)
+        pendingLog.appendLittleEndian(entity)
         pendingLog.append(key)
         changeCount += 1
         if pendingLog.count > StoreWriter.pendingLogLimit { try writeLog() }

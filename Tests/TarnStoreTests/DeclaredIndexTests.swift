@@ -365,4 +365,22 @@ struct DeclaredIndexTests {
         store = try open(folder, index)
         #expect(store?.catalog == before)
     }
+
+    @Test("a store has room for hundreds of indexes; a schema that needs more than a thousand tables is refused, and nothing changed")
+    func manyIndexes() throws {
+        let folder = try TemporaryFolder()
+        func schema(_ entities: Int) -> Schema {
+            Schema((0..<entities).map { number in
+                EntityDefinition(
+                    "E\(number)", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int)] + (0..<9).map { AttributeDefinition("a\($0)", .int, optional: true, indexed: true) })
+            })
+        }
+        let store = try Forge.open(folder("s"), schema(90))
+        try store.put("E89", 1, ["a8": .int(7)])
+        let refusal = storeError { _ = try Forge.open(folder("s"), schema(110)) }
+        #expect(refusal?.description.contains("1110 tables") == true, "\(String(describing: refusal))")
+        #expect(try store.read { reader in try reader.first("E89", index: "a8", equalTo: [.int(7)])?.key } == 1)
+        #expect(store.catalog.entities.count == 90)
+    }
 }

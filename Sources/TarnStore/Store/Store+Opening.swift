@@ -45,7 +45,7 @@ extension Store {
         let needed = isNew ? options.quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap : 16 << 20
         return Environment.Options(
             durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew, minimumMapSize: needed,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem)
+            maximumTables: TableName.limit, allowsNetworkFileSystem: options.allowsNetworkFileSystem)
     }
 
     /// A process that is granted less address space than the quota could write less than the others.
@@ -139,6 +139,16 @@ extension Store {
             dictionaries: DictionaryList(dictionaries))
     }
 
+    private static func checkTableCount(_ catalog: Catalog) throws(StoreError) {
+        let needed = TableName.all.count + catalog.entities.filter { $0.root == $0.id }.count + catalog.indexIDs.count
+        guard needed <= TableName.limit else {
+            throw .schema(
+                SchemaError(
+                    entity: nil, field: nil,
+                    "it needs \(needed) tables (one for each entity without a parent, each index, and each stored relationship), and a store has \(TableName.limit): divide it between stores, or leave out indexes"))
+        }
+    }
+
     private static func readCatalog(_ raw: RawTransaction, _ meta: Table, _ path: String) throws -> Catalog {
         guard let bytes = try raw.get(meta, key: MetaKey.catalog) else {
             throw StoreError.damagedCatalog(path: path, detail: "it is missing")
@@ -171,6 +181,7 @@ extension Store {
             let change: Catalog.Change
             do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreError.schema(error) }
             guard change.catalog != current else { return }
+            try checkTableCount(change.catalog)
             let context = state.takeContext()
             defer { state.give(back: context) }
             for entity in change.catalog.entities where entity.root == entity.id {

@@ -3,6 +3,10 @@
 package import LMDB
 
 enum TableName {
+    /// How many tables a store may have open: entities, indexes, and its own. Every transaction has room for all of them and goes
+    /// through those that there are, so it is no larger than what an API may need.
+    static let limit = 1024
+
     /// Format version, incarnation, generation, commit sequence, catalog: everything about the store as a whole.
     static let meta = "meta"
     /// SHA-256 of a request key → response id.

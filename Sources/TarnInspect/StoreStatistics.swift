@@ -76,7 +76,9 @@ public struct StoreStatistics: Sendable {
                     return "\(declared.isUnique ? "unique " : "")index \(entity.name).\(declared.name)"
                 }
                 for field in entity.fields where field.index == index {
-                    guard case .reference(let reference) = field.kind else { return "index of \(entity.name).\(field.name)" }
+                    guard case .reference(let reference) = field.kind else {
+                        return "\(field.isUnique ? "unique " : "")index of \(entity.name).\(field.name)"
+                    }
                     let destination = catalog.entity(id: reference.destination)?.name ?? "?"
                     return "\(entity.name).\(field.name)" + (reference.inverse.map { ", as \(destination).\($0)" } ?? ", inverse")
                 }

@@ -74,3 +74,83 @@ struct AppendTests {
         #expect(try store.changes().count == 20)
     }
 }
+
+@Suite("Many records at once")
+struct BulkTests {
+    struct User: StoredRecord, Equatable {
+        static let entity = "User"
+        typealias Key = Int64
+        enum Field: Int, RecordField { case id, login }
+        var id: Int64
+        var login: String
+
+        init(_ id: Int64, _ login: String) { (self.id, self.login) = (id, login) }
+
+        init(_ row: Row<User>) throws(StoreError) {
+            id = try row.get(.id)
+            login = try row.get(.login)
+        }
+
+        func encode(into row: inout RowEncoder<User>) {
+            row.set(.id, id)
+            row.set(.login, login)
+        }
+    }
+
+    private let folder: TemporaryFolder
+    private let store: Store
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Forge.open(folder("s"))
+    }
+
+    @Test("records in any order are stored once each in the order of their keys; of those with one key the last counts")
+    func sortedAndDeduplicated() throws {
+        var random = SeededRandom(seed: 5)
+        let users = (0..<5000).map { User(Int64.random(in: -1000...1000, using: &random), "u\($0)") }
+        let changed = try store.write { writer in try writer.put(contentsOf: users) }
+        var expected: [Int64: User] = [:]
+        for user in users { expected[user.id] = user }
+        #expect(changed == expected.count)
+        #expect(try store.read { reader in try reader.fetch(User.self) } == expected.values.sorted { $0.id < $1.id })
+        let log = try store.changes()
+        #expect(log.count == expected.count)
+        #expect(log.map(\.key) == log.map(\.key).sorted { $0.lexicographicallyPrecedes($1) })
+    }
+
+    @Test("records that are there and the same are not written; others are merged and counted")
+    func mergedWithStored() throws {
+        try store.write { writer in _ = try writer.put(contentsOf: (1...100).map { User(Int64($0), "a") }) }
+        let sequence = try store.sequence
+        let none = try store.write { writer in try writer.put(contentsOf: (1...100).reversed().map { User(Int64($0), "a") }) }
+        #expect(none == 0)
+        #expect(try store.sequence == sequence)
+        let some = try store.write { writer in
+            try writer.put(contentsOf: (51...150).shuffled().map { User(Int64($0), $0 <= 60 ? "b" : "a") })
+        }
+        #expect(some == 10 + 50)
+        #expect(try store.count("User") == 150)
+        #expect(try store.read { reader in try reader.fetch(User.self, index: "login", equalTo: [.string("b")]).count } == 10)
+    }
+
+    @Test("nothing at all is nothing; a record that cannot be stored fails the write as a whole")
+    func edges() throws {
+        #expect(try store.write { writer in try writer.put(contentsOf: [User]()) } == 0)
+        #expect(try store.sequence == 0)
+        struct Wrong: StoredRecord {
+            static let entity = "User"
+            typealias Key = Int64
+            enum Field: Int, RecordField { case id, login }
+            var id: Int64
+            init(_ id: Int64) { self.id = id }
+            init(_ row: Row<Wrong>) throws(StoreError) { id = try row.get(.id) }
+            func encode(into row: inout RowEncoder<Wrong>) {
+                row.set(.id, id)
+                if id == 7 { row.set(.login, 7) } else { row.set(.login, "x") }
+            }
+        }
+        #expect(storeError { try store.write { writer in _ = try writer.put(contentsOf: (1...10).map { Wrong(Int64($0)) }) } } != nil)
+        #expect(try store.count("User") == 0)
+    }
+}

@@ -96,7 +96,7 @@ extension StoreWriter {
         return _overrideLifetime(StoreReader(access, owner: state), mutating: &self)
     }
 
-    private mutating func takeRowBuffers() -> RowBuffers {
+    mutating func takeRowBuffers() -> RowBuffers {
         defer { rowBuffers = nil }
         return rowBuffers ?? RowBuffers()
     }

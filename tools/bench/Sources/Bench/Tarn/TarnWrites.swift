@@ -82,7 +82,7 @@ enum TarnWrites {
             for first in stride(from: 0, to: rows, by: Note.rowsOfCommit) {
                 let notes = ids[first..<min(first + Note.rowsOfCommit, rows)].map { Note($0) }
                 seconds += try stopwatch {
-                    try store.write(alone: true) { writer in for note in notes { try writer.put(note) } }
+                    try store.write(alone: true) { writer in _ = try writer.put(contentsOf: notes) }
                 }
             }
             rates.append(Double(rows) / seconds)

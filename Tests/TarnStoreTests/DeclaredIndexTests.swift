@@ -254,6 +254,20 @@ struct DeclaredIndexTests {
         #expect(error == .notUnique(entity: "User", index: "login", keys: ["2", "3"]))
     }
 
+    @Test("a long value that becomes another record's is refused, also where the index shows no change", arguments: [false, true])
+    func uniqueLongChange(_ ignoresCase: Bool) throws {
+        let folder = try TemporaryFolder()
+        let store = try open(
+            folder, IndexDefinition("sole", on: [.init("login", ignoringCase: ignoresCase)], unique: true))
+        let (one, other) = (String(repeating: "x", count: 300) + "a", String(repeating: "x", count: 300) + "b")
+        try store.put("User", 1, ["login": .string(one)])
+        try store.put("User", 2, ["login": .string(other)])
+        #expect(
+            storeError { try store.put("User", 1, ["login": .string(other)]) }
+                == .notUnique(entity: "User", index: "sole", keys: ["1", "2"]))
+        #expect(try store.record("User", 1)?["login"] == .string(one))
+    }
+
     @Test("a unique combination compares all of its values, and only the records that meet its conditions")
     func uniqueCombination() throws {
         let folder = try TemporaryFolder()

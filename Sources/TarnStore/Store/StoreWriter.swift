@@ -231,12 +231,15 @@ public struct StoreWriter: ~Copyable {
         }
     }
 
-    /// Whether two rows of one record have the same entry in a declared index, or none.
+    /// Whether two rows of one record have the same entry in a declared index, or none. Values that have to be unique and are
+    /// too long for the index may differ behind the cut: they are entered again, so that they are compared.
     private mutating func hasSameEntry(_ index: CompiledIndex, _ key: Bytes, _ old: RowBody, _ new: RowBody) -> Bool {
         other.removeAll()
         IndexEntry.forEach(index, old, owner: key, scratch: &scratch) { entry, _ in other.append(entry) }
         var isSame = other.count == 0
-        IndexEntry.forEach(index, new, owner: key, scratch: &scratch) { entry, _ in isSame = Bytes.equal(entry, other.bytes) }
+        IndexEntry.forEach(index, new, owner: key, scratch: &scratch) { entry, unique in
+            isSame = unique <= IndexEntry.longestValue && Bytes.equal(entry, other.bytes)
+        }
         return isSame
     }
 

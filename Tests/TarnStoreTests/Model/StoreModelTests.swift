@@ -1,0 +1,48 @@
+// Random operations, all that a store has, against dictionaries. A sequence that fails is shrunk, and printed so that it can
+// be pasted into a regression test: `try ModelRun.replay(…)`.
+//
+// TARN_MODEL_SEED=7 runs one other sequence, TARN_MODEL_OPERATIONS=1000000 sequences of another length.
+
+import Foundation
+import Testing
+
+@testable import TarnStore
+
+@Suite("Store against a model", .timeLimit(.minutes(10)))
+struct StoreModelTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    static let seeds: [UInt64] = environment["TARN_MODEL_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? Array(101...120)
+    /// Of each seed: 100,000 together.
+    static let operations = environment["TARN_MODEL_OPERATIONS"].flatMap { Int($0) } ?? 5000
+
+    @Test("100,000 random operations, all that a store has, leave what dictionaries say", arguments: seeds)
+    func randomOperations(_ seed: UInt64) async throws {
+        var source = OperationSource(seed: seed)
+        let operations = source.operations(StoreModelTests.operations)
+        let run = try ModelRun()
+        defer { if StoreModelTests.environment["TARN_MODEL_VERBOSE"] != nil { print(seed, run.outcomes) } }
+        do {
+            for operation in operations {
+                try run.step(operation)
+                // Tests that run at the same time share two threads or so.
+                await Task.yield()
+            }
+            try run.compareAll()
+            // Operations that no longer meet would prove nothing.
+            let rare = ["notUnique", "dropped", "denied", "steps", "cascade", "kind", "completed", "shorter", "longer"]
+            let missing = rare.filter { run.outcomes[$0] == nil }
+            #expect(missing == [] || StoreModelTests.operations < 5000, "seed \(seed): \(run.outcomes)")
+        } catch {
+            var shrinking = Shrinking(Array(operations.prefix(run.position)), failure: "\(error)", for: .seconds(60))
+            shrinking.run()
+            Issue.record(
+                """
+                seed \(seed), operation \(run.position): \(error)
+                shrunk to \(shrinking.failing.count) operations (\(Shrinking.size(shrinking.failing)) parts): \(shrinking.failure)
+                try ModelRun.replay(#\"""
+                \(Operation.text(shrinking.failing))
+                \"""#)
+                """)
+        }
+    }
+}

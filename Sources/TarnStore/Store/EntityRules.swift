@@ -17,7 +17,8 @@ package final class EntityRules: Sendable {
     let members: [UInt32]
     /// A body of the defaults; nil if there are none.
     private let defaults: [UInt8]?
-    /// Whether a value may stand in one record only, in some index.
+    /// Whether a value may stand in one record only, in some index of this entity or of another one of its tree, which a
+    /// record of this one may become.
     let hasUnique: Bool
 
     init(_ entity: Catalog.Entity, _ catalog: Catalog) {
@@ -33,7 +34,9 @@ package final class EntityRules: Sendable {
         }
         for index in entity.indexes { indexes.append(CompiledIndex(index, entity)) }
         self.indexes = indexes
-        hasUnique = indexes.contains(where: \.isUnique)
+        hasUnique = catalog.entities.contains {
+            $0.root == entity.root && ($0.fields.contains(where: \.isUnique) || $0.indexes.contains(where: \.isUnique))
+        }
         members = ([entity.id] + catalog.ancestors(of: entity.id)).compactMap { catalog.entity(id: $0)?.members }
         var builder = BodyBuilder()
         for field in entity.fields {

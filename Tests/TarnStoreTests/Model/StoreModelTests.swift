@@ -45,4 +45,33 @@ struct StoreModelTests {
                 """)
         }
     }
+
+    /// As they were printed.
+    static let sequences = [
+        // A value that changed behind the cut of a unique index was not compared again.
+        #"""
+        [
+        {"write":{"_0":[{"put":{"_0":"Label","_2":{"display":371},"key":2}}],"end":"commit"}},
+        {"write":{"_0":[{"put":{"_0":"Label","_2":{"display":667},"key":13}}],"end":"commit"}},
+        {"write":{"_0":[{"put":{"_0":"Label","_2":{"display":667},"key":2}}],"end":"commit"}}
+        ]
+        """#,
+        // A record that became one with a unique index in the same transaction was not undone altogether.
+        #"""
+        [
+        {"write":{"_0":[{"put":{"_0":"Release","_2":{"tag":38},"key":1}}],"end":"commit"}},
+        {"write":{"_0":[{"put":{"_0":"Push","_2":{},"key":3}},{"put":{"_0":"Release","_2":{"tag":38},"key":3}}],"end":"dropDoubles"}}
+        ]
+        """#,
+    ]
+
+    @Test("a sequence of operations that failed once passes", arguments: sequences)
+    func failedOnce(_ text: String) throws { try ModelRun.replay(text) }
+
+    @Test("operations that are printed are read as what they were")
+    func printing() throws {
+        var source = OperationSource(seed: 1)
+        let text = Operation.text(source.operations(3000))
+        #expect(try Operation.text(Operation.parse(text)) == text)
+    }
 }

@@ -221,7 +221,7 @@ enum ModelValues {
             let number: UInt64 = pick([0, 1, 2, 255, 256, 65536, UInt64(Int64.max), UInt64(Int64.max) + 1, .max])
             return Int64(exactly: number).map(Value.int) ?? .uint(number)
         case .double:
-            return .double(pick([0, -0.0, 1.5, -1.5, .infinity, -.infinity, .nan, -.nan, 1e300, 5e-324, -5e-324, 2, 3, 4, 5, 6, 7]))
+            return .double(pick([0, -0.0, 1.5, -1.5, .infinity, -.infinity, .nan, -.nan, 1e300, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 2, 3, 4, 5, 6, 7]))
         case .decimal:
             guard let zero = ExactDecimal("0") else { return .null }
             let texts = ["0", "1.5", "15e-1", "-1.5", "-1.51", "1e40", "-1e40", "0.0001", "9" + String(repeating: "123", count: 100)]

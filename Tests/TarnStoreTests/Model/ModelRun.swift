@@ -76,7 +76,7 @@ final class ModelRun: @unchecked Sendable {
             try checkSequence()
         case .holdSnapshot(let inner): try holdSnapshot(inner)
         case .fill: try fill()
-        case .train: try store().trainDictionaries()
+        case .addDictionaries: try addDictionaries()
         case .rewrite(let batch):
             let report = try store().rewrite(batch: batch)
             if report.rewritten > 0 { counts["rewritten", default: 0] += 1 }
@@ -251,7 +251,18 @@ final class ModelRun: @unchecked Sendable {
         }
     }
 
-    // MARK: Snapshots and quotas
+    // MARK: Dictionaries, snapshots and quotas
+
+    /// What a training would find, which needs more rows than there are: rows are compressed from then on.
+    private func addDictionaries() throws {
+        let store = try store(), text = String(repeating: "Lorem ipsum xxxxxxxx \(position) ", count: 40)
+        try store.inWriteTransaction { transaction, state in
+            for entity in state.catalog.entities where entity.parent == nil && entity.compression != EntityDefinition.Compression.none {
+                _ = try RowDictionary.add(Array(text.utf8), of: entity.id, transaction.raw, state.meta)
+            }
+        }
+        try store.reload()
+    }
 
     /// Holds a snapshot while others write, and looks at all of it then: it is what it was.
     private func holdSnapshot(_ inner: [Operation]) throws {

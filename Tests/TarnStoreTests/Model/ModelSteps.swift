@@ -62,6 +62,13 @@ enum ModelSteps {
                 guard right else { throw ModelFailure("\(kind) \(key) was deleted with a wrong version") }
             } catch StoreError.versionMismatch where !right {
             }
+        case .swap(let key, let other):
+            let cells = try [key, other].map { try login(of: $0, writer.reader()) }
+            for (key, login) in [(key, cells[1]), (other, cells[0])] {
+                guard let login, oracle.row("Thing", key) != nil else { continue }
+                try writer.put("Thing", self.key("Thing", key), [.init("login", login)])
+                oracle.merge("Thing", key, ModelKind.named("Thing").keyCells(key).merging(["login": .value(login)]) { $1 }, isComplete: true)
+            }
         case .look(let kind, let key, let salt):
             let reader = try writer.reader(), place = Place(root: ModelKind.named(kind).root, key: key)
             try ModelChecks.compare(reader, oracle, place, salt: salt)
@@ -69,6 +76,11 @@ enum ModelSteps {
             guard count == oracle.rows(kind).count else { throw ModelFailure("in the write there are \(count) \(kind)") }
         case .applyIndexChanges: try writer.applyIndexChanges()
         }
+    }
+
+    /// Nil if the thing is not there, or nothing is known.
+    private static func login(of key: Int, _ reader: StoreReader) throws -> Value? {
+        try reader.record("Thing", self.key("Thing", key))?["login"]
     }
 
     /// What a step does to the oracle alone, if nothing of the store's decides about it.

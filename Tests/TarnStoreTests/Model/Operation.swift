@@ -14,6 +14,8 @@ enum Step: Codable, Hashable, Sendable {
     /// Compare-and-set, with the version that the record has or with another.
     case putIf(_ kind: String, key: Int, [String: Int], right: Bool)
     case deleteIf(_ kind: String, key: Int, right: Bool)
+    /// Two things exchange their unique values.
+    case swap(key: Int, with: Int)
     /// Reads in the transaction.
     case look(_ kind: String, key: Int, salt: Int)
     case applyIndexChanges
@@ -38,7 +40,7 @@ enum Operation: Codable, Sendable {
     case holdSnapshot([Operation])
     /// A write that does not fit the quota.
     case fill
-    case train
+    case addDictionaries
     case rewrite(batch: Int)
     case compareAll
 
@@ -124,8 +126,9 @@ struct OperationSource {
         case 22..<24: return .typedPut(key: below(ModelKeys.keys("Thing").count), fields(settable))
         case 24..<26: return .typedPatch(key: below(ModelKeys.keys("Thing").count), fields(settable))
         case 26..<30: return .delete(kind, key: key)
-        case 30..<33: return .putIf(kind, key: key, fields(of: kind), right: below(3) > 0)
-        case 33: return .deleteIf(kind, key: key, right: below(3) > 0)
+        case 30..<32: return .putIf(kind, key: key, fields(of: kind), right: below(3) > 0)
+        case 32: return .deleteIf(kind, key: key, right: below(3) > 0)
+        case 33: return .swap(key: key % 16, with: below(ModelKeys.keys("Thing").count))
         case 34..<38: return .look(kind, key: key, salt: below(1000))
         default: return .applyIndexChanges
         }
@@ -154,8 +157,8 @@ struct OperationSource {
         case 85..<90: return scan()
         case 90..<94: return .reopen(withSchema: below(2) == 0)
         case 94..<97: return .holdSnapshot((0..<1 + below(4)).map { _ in operation(isInner: true) })
-        case 97: return below(4) == 0 ? .fill : .reopen(withSchema: true)
-        case 98: return below(8) == 0 ? .rewrite(batch: 1 + below(40)) : .train
+        case 97: return [.addDictionaries, .addDictionaries, .rewrite(batch: 1 + below(40)), .fill][below(4)]
+        case 98: return below(3) == 0 ? .rewrite(batch: 1 + below(40)) : .addDictionaries
         default: return scan()
         }
     }
@@ -178,13 +181,16 @@ struct OperationSource {
 
     /// Operations that do as many things.
     mutating func operations(_ count: Int) -> [Operation] {
-        var result: [Operation] = [], done = 0, compared = 0
+        var result: [Operation] = [], done = 0, compared = 0, comparisons = 0
         while done < count {
             let next = operation()
             done += next.count
             result.append(next)
-            if done - compared > 300 {
+            if done - compared > 400 {
                 compared = done
+                comparisons += 1
+                if comparisons % 4 == 1 { result.append(.addDictionaries) }
+                if comparisons % 4 == 3 { result.append(.rewrite(batch: 7)) }
                 result.append(.compareAll)
             }
         }

@@ -6,6 +6,9 @@ internal import LMDB
 enum GroupLimit {
     static let writes = 256
     static let time = Duration.milliseconds(10)
+    /// Who was committed with others last time comes again soon, each of them as soon as it has its result: the next group waits
+    /// for them, but not longer than a part of what a commit takes, nor than this.
+    static let patience = Duration.milliseconds(2)
 }
 
 /// A write that has run, and why it failed if it did.
@@ -18,7 +21,14 @@ extension Store {
     /// - Returns: the writes, whose results are still to be delivered: by someone who does not hold the store, since whoever
     ///   gets the result may let go of it and expect it to be closed.
     func commit(startingWith first: any PendingWrite, from queue: WriteQueue) -> [FinishedWrite] {
-        first.isAlone || !queue.hasCompanion ? [commitAlone(first)] : commitGroup(first, queue)
+        if first.isAlone { return [commitAlone(first)] }
+        if queue.lastGroup.count > 1 {
+            queue.await(queue.lastGroup.count - 1, atMost: min(queue.lastGroup.time / 4, GroupLimit.patience))
+        }
+        let start = ContinuousClock.now
+        let finished = queue.hasCompanion ? commitGroup(first, queue) : [commitAlone(first)]
+        queue.lastGroup = (finished.count, ContinuousClock.now - start)
+        return finished
     }
 
     private func commitAlone(_ write: any PendingWrite) -> FinishedWrite {

@@ -27,13 +27,17 @@ final class WriteQueue: @unchecked Sendable {
     private var taken = 0
     private var isStarted = false
     private var isClosed = false
+    /// How many writes have to wait before the writer is woken.
+    private var wanted = 1
+    /// How many writes were committed together the last time, and how long that took. Of the writer thread.
+    var lastGroup = (count: 1, time: Duration.zero)
 
     func add(_ write: any PendingWrite) {
         condition.lock()
         defer { condition.unlock() }
         waiting.append(write)
         if isStarted {
-            condition.signal()
+            if waiting.count - taken >= wanted || write.isAlone { condition.signal() }
         } else {
             isStarted = true
             let thread = Thread { [self] in serve() }
@@ -70,6 +74,18 @@ final class WriteQueue: @unchecked Sendable {
             condition.wait()
         }
         return take()
+    }
+
+    /// Waits until that many writes wait, or one that wants to be alone, but not longer than a time.
+    func await(_ count: Int, atMost time: Duration) {
+        condition.lock()
+        defer { condition.unlock() }
+        wanted = count
+        defer { wanted = 1 }
+        let end = Date(timeIntervalSinceNow: time / .seconds(1))
+        while waiting.count - taken < count, !isClosed, !(waiting.last?.isAlone ?? false) || taken == waiting.count {
+            guard condition.wait(until: end) else { return }
+        }
     }
 
     /// The next write, if it is there and may be committed together with others.

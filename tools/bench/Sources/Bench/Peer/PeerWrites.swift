@@ -19,10 +19,11 @@ enum PeerWrites {
                 table.column("text", .text).notNull()
             }
         }
+        _ = Note.ready(0)
         let written = Counter(), clock = ContinuousClock()
         var start = clock.now
         while (clock.now - start) / .seconds(1) < Note.seconds / 2 {
-            let note = Note(-1 - Int64(written.value))
+            let note = Note.ready(-1 - Int64(written.value))
             try await pool.write { try put(note, $0) }
             written.add()
         }
@@ -35,7 +36,7 @@ enum PeerWrites {
                 group.addTask {
                     var id = Int64(task) * 10_000_000
                     while (clock.now - began) / .seconds(1) < Note.seconds {
-                        let note = Note(id)
+                        let note = Note.ready(id)
                         try await pool.write { try put(note, $0) }
                         written.add()
                         id += 1

@@ -49,13 +49,14 @@ enum TarnWrites {
 
     static func small(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> SmallWriteMeasurement {
         let store = try open(options.store.path, compression), written = Counter()
+        _ = Note.ready(0)
         let clock = ContinuousClock(), start = clock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<Note.tasks {
                 group.addTask {
                     var id = Int64(task) * 10_000_000
                     while (clock.now - start) / .seconds(1) < Note.seconds {
-                        let note = Note(id)
+                        let note = Note.ready(id)
                         try await store.write { writer in try writer.put(note) }
                         written.add()
                         id += 1

@@ -16,6 +16,7 @@ package struct RawTransaction {
         self.growth = growth
     }
 
+    /// Of a snapshot: the commit that it shows. Two snapshots of one environment with the same number are the same.
     package var id: Int { mdb_txn_id(pointer) }
 
     package func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {

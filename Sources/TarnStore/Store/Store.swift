@@ -103,7 +103,7 @@ public final class Store: Sendable {
             var result: Result?
             try mappingErrors {
                 try environment.read { transaction in
-                    guard try transaction.raw.number(current.meta, key: MetaKey.generation) == current.generation else { return }
+                    guard try current.isCurrent(in: transaction.raw) else { return }
                     let context = current.takeContext()
                     defer { current.give(back: context) }
                     result = try body(StoreReader(StoreAccess(transaction.raw, current, context), owner: self))

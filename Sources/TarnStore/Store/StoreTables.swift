@@ -1,6 +1,7 @@
 // The tables of a store: every name once, with one line about it.
 
 package import LMDB
+import Synchronization
 
 enum TableName {
     /// How many tables a store may have open: entities, indexes, and its own. Every transaction has room for all of them and goes
@@ -87,6 +88,8 @@ package final class StoreState: Sendable {
     let edges: Table?
     private let dictionaries: DictionaryList
     private let contexts = RowContextPool()
+    /// The newest snapshot that is known to have this generation: the next read of it need not look.
+    private let knownSnapshot = Atomic(0)
 
     init(
         catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table],
@@ -117,6 +120,15 @@ package final class StoreState: Sendable {
     func edgeTable() throws(StoreError) -> Table {
         guard let edges else { throw .damagedCatalog(path: "", detail: "the table \(TableName.edges) is missing") }
         return edges
+    }
+
+    /// Whether a snapshot is of this generation.
+    func isCurrent(in raw: RawTransaction) throws(LMDBError) -> Bool {
+        let snapshot = raw.id
+        if knownSnapshot.load(ordering: .relaxed) == snapshot { return true }
+        guard try raw.number(meta, key: MetaKey.generation) == generation else { return false }
+        knownSnapshot.store(snapshot, ordering: .relaxed)
+        return true
     }
 
     /// The dictionary that rows were compressed with.

@@ -106,14 +106,13 @@ public final class Importer {
         while next < order.count {
             let planIndex = Int(drafter.list.drafts[order[next]].plan)
             let entity = plan.plans[planIndex].entity
-            var appender = try writer.appender(entity)
             while next < order.count, Int(drafter.list.drafts[order[next]].plan) == planIndex {
                 let index = order[next], draft = drafter.list.drafts[index]
                 next += 1
                 guard let body = drafter.list.body(draft) else { continue }
                 let key = drafter.list.key(draft)
                 let outcome = try writer.merge(
-                    entity, key, body, isComplete: draft.isComplete, appending: appender.isPastTheEnd(key))
+                    entity, key, body, isComplete: draft.isComplete)
                 tally.stored(planIndex, draft: index, outcome)
             }
         }
@@ -291,51 +290,6 @@ public final class Importer {
             throw .notRecords(path: path.description, found: tape.describe(index))
         }
         return index
-    }
-}
-
-/// What became of every record of a unit, each counted once, though its references may be set after its row.
-private struct ImportTally {
-    private(set) var counts: [ImportReport.Counts]
-    /// By draft.
-    private var isUnchanged: [Bool]
-    /// Plans and keys of records that have no draft.
-    private var others: [Int: Set<[UInt8]>] = [:]
-
-    init(plans: Int, drafts: Int) {
-        counts = Array(repeating: ImportReport.Counts(), count: plans)
-        isUnchanged = Array(repeating: false, count: drafts)
-    }
-
-    mutating func stored(_ plan: Int, draft: Int, _ outcome: StoreWriter.Outcome) {
-        switch outcome {
-        case .created: counts[plan].created += 1
-        case .updated: counts[plan].updated += 1
-        case .unchanged:
-            counts[plan].unchanged += 1
-            isUnchanged[draft] = true
-        }
-    }
-
-    /// What was stored of a record was undone.
-    mutating func dropped(_ plan: Int, draft: Int?, _ outcome: StoreWriter.Outcome) {
-        switch outcome {
-        case .created: counts[plan].created -= 1
-        case .updated: counts[plan].updated -= 1
-        case .unchanged: counts[plan].unchanged -= 1
-        }
-    }
-
-    /// A record got or lost a reference after its draft, if it has one, was stored.
-    mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) {
-        guard let draft else {
-            if others[plan, default: []].insert(key).inserted { counts[plan].updated += 1 }
-            return
-        }
-        guard isUnchanged[draft] else { return }
-        isUnchanged[draft] = false
-        counts[plan].unchanged -= 1
-        counts[plan].updated += 1
     }
 }
 

@@ -181,7 +181,7 @@ struct EdgeListTests {
         try set(1, Array(b.dropFirst()), "others")
         try check(a, 1)
         try check(Array(b.dropFirst()), 1, "others")
-        try store.write { try $0.delete("List", RecordKey(2)) }
+        _ = try store.write { try $0.delete("List", RecordKey(2)) }
         try set(3, c)
         let next = try store.read { reader in try reader.access.raw.number(reader.access.state.meta, key: MetaKey.nextList) }
         #expect(next == 4)
@@ -225,7 +225,7 @@ struct EdgeListTests {
         let all = keys(1...1000), store = store
         try store.write { writer in for key in all { try writer.put("Item", key, []) } }
         try set(1, all)
-        try store.write { try $0.delete("Item", RecordKey(700)) }
+        _ = try store.write { try $0.delete("Item", RecordKey(700)) }
         try check(all.filter { $0 != RecordKey(700) })
     }
 

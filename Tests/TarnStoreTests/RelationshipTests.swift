@@ -33,7 +33,7 @@ struct RelationshipTests {
         for number: Int64 in 1...4 { try store.put("Issue", id(number), ["author": .reference(id(1))]) }
         try store.put("Issue", id(1), ["author": .reference(id(2))])
         try store.put("Issue", id(2), ["author": .null])
-        try store.write { try $0.delete("Issue", RecordKey(3)) }
+        _ = try store.write { try $0.delete("Issue", RecordKey(3)) }
         #expect(try store.related("User", id(1), "issues") == [id(4)])
         #expect(try store.related("User", id(2), "issues") == [id(1)])
         #expect(try store.indexEntries("Issue", "author").count == 2)
@@ -91,7 +91,7 @@ struct RelationshipTests {
         #expect(try store.related("User", id(7), "issues") == [id(1)])
         try store.put("User", id(7))
         #expect(try store.missing("Issue", id(1), "author") == [])
-        try store.write { try $0.delete("User", RecordKey(7)) }
+        _ = try store.write { try $0.delete("User", RecordKey(7)) }
         #expect(try store.missing("Issue", id(1), "author") == [id(7)])
     }
 
@@ -101,7 +101,7 @@ struct RelationshipTests {
         try store.put("Issue", id(2), ["duplicateOf": .reference(id(1))])
         #expect(try store.related("Issue", id(1), "duplicateOf") == [id(1)])
         #expect(try store.related("Issue", id(1), "duplicates") == [id(1), id(2)])
-        try store.write { try $0.delete("Issue", RecordKey(1)) }
+        _ = try store.write { try $0.delete("Issue", RecordKey(1)) }
         #expect(try store.related("Issue", id(1), "duplicates") == [id(2)])
     }
 

@@ -82,9 +82,9 @@ struct ResponseTests {
         // A record that is no longer listed does not take the entry with it; one that is does.
         try store.put("Issue", RecordKey(1))
         try store.put("Issue", RecordKey(4))
-        try store.write { try $0.delete("Issue", RecordKey(1)) }
+        _ = try store.write { try $0.delete("Issue", RecordKey(1)) }
         #expect(try response(1) != nil)
-        try store.write { try $0.delete("Issue", RecordKey(4)) }
+        _ = try store.write { try $0.delete("Issue", RecordKey(4)) }
         #expect(try response(1) == nil)
         #expect(try counts() == [1, 1, 1, 1])
     }
@@ -96,9 +96,9 @@ struct ResponseTests {
             try writer.put("User", RecordKey(2), [])
         }
         try put(entry(1, [1, 2]), entry(2, [2, 3]), entry(3, [3]))
-        try store.write { try $0.delete("User", RecordKey(2)) }
+        _ = try store.write { try $0.delete("User", RecordKey(2)) }
         #expect(try counts() == [3, 3, 3, 5])
-        try store.write { try $0.delete("Issue", RecordKey(2)) }
+        _ = try store.write { try $0.delete("Issue", RecordKey(2)) }
         #expect(try response(1) == nil)
         #expect(try response(2) == nil)
         #expect(try response(3) == entry(3, [3]))
@@ -113,7 +113,7 @@ struct ResponseTests {
         try store.put("Issue", RecordKey(1))
         try put(entry(1, [1]))
         let first = try lastID()
-        try store.write { try $0.delete("Issue", RecordKey(1)) }
+        _ = try store.write { try $0.delete("Issue", RecordKey(1)) }
         try put(entry(1, [1]))
         #expect(try lastID() != first)
     }

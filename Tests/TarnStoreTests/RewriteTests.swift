@@ -172,7 +172,7 @@ struct RewriteTests {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let store = try Wiki.mixed(path)
             var steps = 0
-            try store.rewrite("Page", batch: 100) {
+            _ = try store.rewrite("Page", batch: 100) {
                 steps += 1
                 if steps > 9 { kill(getpid(), SIGKILL) }
                 return false
@@ -194,7 +194,7 @@ struct RewriteTests {
     func writersInBetween() throws {
         let store = try Wiki.mixed(folder("s"))
         var steps = 0
-        try store.rewrite("Page", batch: 200) {
+        _ = try store.rewrite("Page", batch: 200) {
             steps += 1
             do {
                 for key in [Int64(steps), 2900 - Int64(steps)] { try store.put("Page", RecordKey(key), ["note": .string("step \(steps)")]) }

@@ -109,27 +109,6 @@ extension YAMLValue {
     }
 }
 
-extension Schema {
-    /// The entity and those that it descends from.
-    private func line(of entity: EntityDefinition) -> [EntityDefinition] {
-        var line = [entity]
-        while let parent = line.last?.parent, let next = entities.first(where: { $0.name == parent }),
-            !line.contains(where: { $0.name == parent })
-        {
-            line.append(next)
-        }
-        return line
-    }
-
-    fileprivate func attribute(_ name: String, of entity: EntityDefinition) -> AttributeDefinition? {
-        line(of: entity).lazy.compactMap { $0.attributes.first { $0.name == name } }.first
-    }
-
-    fileprivate func attributeNames(of entity: EntityDefinition) -> [String] {
-        line(of: entity).flatMap { $0.attributes.map(\.name) }
-    }
-}
-
 extension AttributeType {
     /// The value that a text in a description stands for. Nil if it is none of this type.
     fileprivate func constant(_ text: String) -> Value? {

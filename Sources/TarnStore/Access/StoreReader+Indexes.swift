@@ -39,10 +39,7 @@ extension StoreReader {
     ) throws {
         let plan = try access.plan(type), entity = plan._withUnsafeGuaranteedRef { $0.entity }
         try access.walk(entity, index: index, equalTo: values) { key, view in
-            guard let lent = LentRow(view, access, plan) else {
-                throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
-            }
-            return try body(Row(lent))
+            try body(Row(access.lent(view, plan, key)))
         }
     }
 
@@ -73,28 +70,34 @@ extension StoreAccess {
             throw StoreError.unknownField(entity: entity.name, name: "index \(name)", known: known)
         }
         let wanted = try sought(values, index, entity)
+        try wanted.withUnsafeBytes { try walk(entity, index, beginningWith: $0, components: values.count, body) }
+    }
+
+    /// The rows of an entity whose values in an index begin with these, which are of that many components, and not cut.
+    func walk(
+        _ entity: Catalog.Entity, _ index: CompiledIndex, beginningWith wanted: Bytes, components: Int,
+        _ body: (Bytes, RowView) throws -> Bool
+    ) throws {
         let isExact = wanted.count < IndexEntry.longestValue
         let cursor = try raw.cursor(state.index(index.id)), records = try state.records(of: entity.root)
         defer { cursor.close() }
-        try wanted.withUnsafeBytes { wanted in
-            let start = wanted.slice(0..<min(wanted.count, IndexEntry.longestValue))
-            var entry = start.isEmpty ? try cursor.first() : try cursor.seek(start)
-            while let (key, _) = entry, key.hasPrefix(start) {
-                if !isExact || IndexEntry.begins(key, with: wanted) {
-                    let goesOn = try lending {
-                        guard let owner = index.owner(in: key), let bytes = try raw.get(records, owner) else {
-                            throw StoreError.damagedCatalog(
-                                path: "", detail: "an entry of \(TableName.index(index.id)) leads to no record")
-                        }
-                        let row = try view(bytes, entity, owner)
-                        guard try isOf(entity, row), isExact || index.begins(row.body, with: wanted, count: values.count)
-                        else { return true }
-                        return try body(owner, row)
+        let start = wanted.slice(0..<min(wanted.count, IndexEntry.longestValue))
+        var entry = start.isEmpty ? try cursor.first() : try cursor.seek(start)
+        while let (key, _) = entry, key.hasPrefix(start) {
+            if !isExact || IndexEntry.begins(key, with: wanted) {
+                let goesOn = try lending {
+                    guard let owner = index.owner(in: key), let bytes = try raw.get(records, owner) else {
+                        throw StoreError.damagedCatalog(
+                            path: "", detail: "an entry of \(TableName.index(index.id)) leads to no record")
                     }
-                    guard goesOn else { return }
+                    let row = try view(bytes, entity, owner)
+                    guard try isOf(entity, row), isExact || index.begins(row.body, with: wanted, count: components)
+                    else { return true }
+                    return try body(owner, row)
                 }
-                entry = try cursor.next()
+                guard goesOn else { return }
             }
+            entry = try cursor.next()
         }
     }
 
@@ -133,17 +136,7 @@ extension CompiledIndex {
 
     /// The storage key behind the values of an entry.
     func owner(in entry: Bytes) -> Bytes? {
-        var reader = TupleReader(entry.slice(0..<min(entry.count, IndexEntry.longestValue)))
-        var length = 0
-        for _ in 0..<components.count {
-            guard !reader.isAtEnd, reader.skip() else {
-                length = IndexEntry.longestValue + 1
-                break
-            }
-            length = reader.offset
-        }
-        // A NUL whose second half was cut away looks like the end of a text.
-        if length == IndexEntry.longestValue, entry.count > length, entry[length] == 0xFF { length += 1 }
+        let length = IndexEntry.values(of: entry, components: components.count).length
         return length < entry.count ? entry.slice(length..<entry.count) : nil
     }
 

@@ -90,10 +90,7 @@ extension StoreReader {
     ) throws {
         let plan = try access.plan(type), entity = plan._withUnsafeGuaranteedRef { $0.entity }
         try access.scan(entity, in: range, reversed: reversed) { key, view in
-            guard let lent = LentRow(view, access, plan) else {
-                throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
-            }
-            return try body(Row(lent))
+            try body(Row(access.lent(view, plan, key)))
         }
     }
 
@@ -145,10 +142,7 @@ extension StoreReader {
             return try access.lending {
                 let row = try access.view(bytes, destination, storageKey)
                 guard try access.isOf(destination, row) else { return true }
-                guard let lent = LentRow(row, access, targets) else {
-                    throw StoreError.damagedRow(entity: destination.name, key: access.describe(storageKey))
-                }
-                try body(Row(lent))
+                try body(Row(access.lent(row, targets, storageKey)))
                 return true
             }
         }
@@ -191,6 +185,14 @@ extension StoreAccess {
         try checkForm(of: key(), plan._withUnsafeGuaranteedRef { $0.entity })
     }
 
+    /// - Throws: `.damagedRow` if a row has no body.
+    func lent(_ row: RowView, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes) throws(StoreError) -> LentRow {
+        guard let lent = LentRow(row, self, plan) else {
+            throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
+        }
+        return lent
+    }
+
     /// A row that was found under a storage key; nil if it is the row of another long key with the same digest.
     ///
     /// - Throws: `.damagedRow`.
@@ -208,9 +210,7 @@ extension StoreAccess {
             let entity = plan._withUnsafeGuaranteedRef { $0.entity }
             guard try isOf(entity, row) else { return nil }
         }
-        guard let lent = LentRow(row, self, plan) else {
-            throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
-        }
+        let lent = try lent(row, plan, storageKey)
         if StorageKey.isDigest(storageKey), lent.recordKey != key() { return nil }
         return lent
     }

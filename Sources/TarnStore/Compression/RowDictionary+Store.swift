@@ -63,7 +63,7 @@ extension Store {
     @discardableResult
     public func trainDictionaries() throws -> [String] {
         var trained: [String] = []
-        for entity in catalog.entities where entity.root == entity.id && entity.compression != EntityDefinition.Compression.none {
+        for entity in catalog.entities where entity.root == entity.id && entity.isCompressed {
             guard let dictionary = try trainedDictionary(entity) else { continue }
             if try add(dictionary, for: entity) { trained.append(entity.name) }
         }

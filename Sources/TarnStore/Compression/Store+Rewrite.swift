@@ -10,8 +10,9 @@ public struct RewriteReport: Sendable, Hashable {
     public var rows = 0
     /// Rows whose stored bytes are others now.
     public var rewritten = 0
-    /// Bytes of the rows as they were stored before, and as they are now; without keys, indexes and free space.
+    /// Bytes of the rows as they were stored before; without keys, indexes and free space.
     public var bytesBefore = 0
+    /// The same of the rows as they are now.
     public var bytesAfter = 0
     /// Dictionaries that no row used any more.
     public var dictionariesDropped = 0
@@ -95,7 +96,7 @@ extension Store {
             let (generation, dictionary): (UInt64, [UInt8]?) = try read { reader in
                 let access = reader.access
                 guard let entity = access.catalog.entity(id: id), try access.rewriteMark(of: entity) == nil,
-                    entity.compression != EntityDefinition.Compression.none
+                    entity.isCompressed
                 else { return (access.state.generation, nil) }
                 return (access.state.generation, try access.sample(of: entity).dictionary())
             }

@@ -17,25 +17,10 @@ extension StoreAccess {
         defer { release(to: mark) }
         guard let value = try row(seen, key)?.body.value(of: join.own), !value.isNull else { return }
         if destination.key == [join.theirs] { return try record(destination, withKey: value, join.theirs, body) }
-        guard let index = destination.field(id: join.theirs)?.index else { return }
+        guard let index = try state.rules(of: destination.id).index(of: join.theirs) else { return }
         var values = ByteWriter(capacity: 512)
-        IndexEntry.appendValue(value, to: &values)
-        let isCut = values.count > IndexEntry.longestValue
-        let cursor = try raw.cursor(state.index(index))
-        defer { cursor.close() }
-        var entry = try cursor.seek(values.bytes)
-        while let (bytes, _) = entry, bytes.hasPrefix(values.bytes) {
-            let found = bytes.slice(values.count..<bytes.count)
-            // Of a cut value only the row knows the rest. No storage key begins with FF: there, a text goes on with a NUL.
-            var isMeant = found.first != 0xFF
-            if isMeant, isCut {
-                isMeant = try lending { try has(value, in: join.theirs, destination, found) }
-            } else if isMeant, destination.parent != nil {
-                isMeant = try lending { try row(destination, found) != nil }
-            }
-            if isMeant, !(try body(found)) { return }
-            entry = try cursor.next()
-        }
+        IndexEntry.appendWholeValue(value, to: &values)
+        try walk(destination, index, beginningWith: values.bytes, components: 1) { found, _ in try body(found) }
     }
 
     /// The record whose only key attribute has a value.

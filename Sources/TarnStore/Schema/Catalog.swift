@@ -32,8 +32,12 @@ public struct Catalog: Sendable, Hashable {
         /// Nil in a store from before there was a choice, and means `.zstd`.
         var compression: EntityDefinition.Compression?
 
+        /// Whether rows are compressed once there is a dictionary.
+        var isCompressed: Bool { compression != EntityDefinition.Compression.none }
+
         public func field(_ name: String) -> Field? { fields.first { $0.name == name } }
         public func field(id: UInt16) -> Field? { fields.first { $0.id == id } }
+        /// The declared index of that name.
         public func index(_ name: String) -> Index? { indexes.first { $0.name == name } }
     }
 
@@ -61,17 +65,20 @@ public struct Catalog: Sendable, Hashable {
         public internal(set) var isUnique: Bool
         public internal(set) var conditions: [Condition]
 
+        /// A field by its id.
         public struct Component: Sendable, Hashable, Codable {
             public internal(set) var field: UInt16
             /// The version of the table by which case is folded; nil if it counts.
             public internal(set) var folding: Int?
         }
 
+        /// A condition that every record in the index meets.
         public struct Condition: Sendable, Hashable, Codable {
             public internal(set) var field: UInt16
             public internal(set) var comparison: IndexCondition.Comparison
             var constant: Constant
 
+            /// What the field is compared with.
             public var value: Value { constant.value }
         }
     }

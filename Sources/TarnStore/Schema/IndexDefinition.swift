@@ -7,6 +7,7 @@
 public struct IndexDefinition: Sendable, Hashable {
     /// Unique among the indexes and fields of the entity and of those that it descends from.
     public var name: String
+    /// What its entries are sorted by, the first before the second. At least one.
     public var components: [Component]
     /// Whether no two records may have the same values. Records of which a component is null or absent are not compared
     /// (nulls are distinct). It is checked at the end of a write.
@@ -14,6 +15,7 @@ public struct IndexDefinition: Sendable, Hashable {
     /// The index holds the records that meet all of these; every record if there are none.
     public var conditions: [IndexCondition]
 
+    /// A field of which the values stand in the index.
     public struct Component: Sendable, Hashable {
         /// The name of an attribute, or of a stored to-one relationship.
         public var field: String
@@ -48,6 +50,7 @@ extension IndexDefinition.Component: ExpressibleByStringLiteral {
 /// What a record has to meet to stand in a partial index: one attribute compared with a value. An absent attribute counts
 /// as null. A comparison of a null with a value is never met, except `!=` (null is not equal to any value).
 public struct IndexCondition: Sendable, Hashable {
+    /// How the attribute has to compare with the value; the raw values are those of a description file.
     public enum Comparison: String, Sendable, Hashable, Codable, CaseIterable {
         case equal = "=="
         case notEqual = "!="
@@ -57,7 +60,9 @@ public struct IndexCondition: Sendable, Hashable {
         case greaterOrEqual = ">="
     }
 
+    /// The name of an attribute of the entity, or of one that it descends from; not a list and not JSON.
     public var attribute: String
+    /// The attribute stands on its left.
     public var comparison: Comparison
     /// Of the attribute's type; null only with `==` and `!=`.
     public var value: Value

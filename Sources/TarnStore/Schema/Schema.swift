@@ -140,6 +140,7 @@ public struct RelationshipDefinition: Sendable, Hashable {
     /// A foreign key in the payload: the relationship leads to the records whose attribute has the value of one's own.
     /// The attributes are the only truth; both are indexed, and of one type.
     public struct Join: Sendable, Hashable {
+        /// The attribute of the entity that has the relationship.
         public var own: String
         /// The attribute at the destination: unique, or the key, for a to-one relationship.
         public var theirs: String

@@ -3,7 +3,7 @@
 internal import LMDB
 
 /// The rules of one entity, those that it inherits among them. Immutable.
-package final class EntityRules: Sendable {
+final class EntityRules: Sendable {
     let entity: Catalog.Entity
     // What is asked for every row: to read it out of the entity would retain all that an entity is made of.
     let id: UInt16
@@ -25,7 +25,7 @@ package final class EntityRules: Sendable {
         self.entity = entity
         id = entity.id
         root = entity.root
-        isCompressed = entity.compression != EntityDefinition.Compression.none
+        isCompressed = entity.isCompressed
         required = entity.fields.filter { !$0.isOptional }.map(\.id)
         var indexes: [CompiledIndex] = []
         for field in entity.fields {
@@ -49,6 +49,11 @@ package final class EntityRules: Sendable {
             builder.finish(into: &bytes)
             defaults = Array(bytes.bytes)
         }
+    }
+
+    /// The index of an attribute.
+    func index(of attribute: UInt16) -> CompiledIndex? {
+        indexes.first { if case .field(let field) = $0.source { field.id == attribute } else { false } }
     }
 
     var hasDefaults: Bool { defaults != nil }

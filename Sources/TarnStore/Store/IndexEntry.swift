@@ -8,7 +8,7 @@
 // The value of an entry is empty. Absent and null attributes stand as the tuple's null; an absent reference has no entry. In
 // a declared index a reference is a component as well: its storage key as a tuple's bytes.
 
-package import LMDB
+internal import LMDB
 
 package enum IndexEntry {
     static let longestValue = 270
@@ -140,6 +140,19 @@ package enum IndexEntry {
         entry.hasPrefix(values) && !(entry.count > values.count && entry[values.count] == 0xFF)
     }
 
+    /// How long the values at the beginning of an entry are, the mark of a cut included, and whether one of them is null.
+    static func values(of entry: Bytes, components: Int) -> (length: Int, hasNull: Bool) {
+        var reader = TupleReader(entry.slice(0..<min(entry.count, longestValue))), hasNull = false
+        for _ in 0..<components {
+            guard !reader.isAtEnd else { return (longestValue + 1, hasNull) }
+            hasNull = hasNull || entry[reader.offset] == TupleCode.null
+            guard reader.skip() else { return (longestValue + 1, hasNull) }
+        }
+        // A NUL whose second half was cut away looks like the end of a text.
+        let isCut = reader.offset == longestValue && entry.count > longestValue && entry[longestValue] == 0xFF
+        return (reader.offset + (isCut ? 1 : 0), hasNull)
+    }
+
     /// Whether values were too long for an index: then entries that look alike may be of different values.
     static func isCut(_ values: Bytes) -> Bool { values.count == longestValue + 1 }
 
@@ -148,126 +161,5 @@ package enum IndexEntry {
         let start = length + (positioned ? 4 : 0)
         guard start < entry.count else { return nil }
         return entry.slice(start..<entry.count)
-    }
-}
-
-/// Changes of indexes that are collected, and applied in key order, table by table.
-struct IndexChanges: ~Copyable {
-    private struct Change {
-        /// The first bytes of the key, so that most comparisons need no more.
-        var prefix: UInt64
-        var offset: Int
-        var length: Int
-        var isInsertion: Bool
-        /// How many bytes of the key no other entry may begin with; 0 if it does not matter.
-        var unique: Int
-    }
-
-    private var keys = ByteWriter(capacity: 1 << 14)
-    private var changes: [UInt32: [Change]] = [:]
-
-    var isEmpty: Bool { changes.isEmpty }
-
-    mutating func add(_ key: Bytes, to index: UInt32, insertion: Bool, unique: Int = 0) {
-        changes[index, default: []].append(
-            Change(prefix: key.prefix64, offset: keys.count, length: key.count, isInsertion: insertion, unique: unique))
-        keys.append(key)
-    }
-
-    /// Applies everything. Of several changes of one key the last one counts.
-    ///
-    /// - Parameter isDouble: called with an index and values that have to be unique, and stand in several entries for now.
-    mutating func apply(
-        _ raw: RawTransaction, _ state: StoreState, ifDouble isDouble: (UInt32, Bytes) -> Void
-    ) throws {
-        for (index, var list) in changes {
-            let all = keys.bytes
-            func key(_ change: Change) -> Bytes { all.slice(change.offset..<change.offset + change.length) }
-            list.sort {
-                if $0.prefix != $1.prefix { return $0.prefix < $1.prefix }
-                let order = Bytes.compare(key($0), key($1))
-                return order != 0 ? order < 0 : $0.offset < $1.offset
-            }
-            let table = try state.index(index)
-            var appender = try Appender(raw, table)
-            // Neighbours in key order are neighbours in the tree, where a cursor need not search from the root.
-            let cursor = try raw.cursor(table)
-            defer { cursor.close() }
-            for position in list.indices {
-                let change = list[position]
-                if position + 1 < list.count, Bytes.equal(key(change), key(list[position + 1])) { continue }
-                if change.isInsertion {
-                    try cursor.put(key(change), .empty, append: appender.isPastTheEnd(key(change)))
-                } else {
-                    _ = try raw.delete(table, key(change))
-                }
-            }
-            for change in list where change.isInsertion && change.unique > 0 {
-                let values = key(change).slice(0..<change.unique)
-                var holders = 0, entry = try cursor.seek(values)
-                while holders < 2, let found = entry?.key, found.hasPrefix(values) {
-                    if IndexEntry.begins(found, with: values) { holders += 1 }
-                    entry = try cursor.next()
-                }
-                if holders > 1 { isDouble(index, values) }
-            }
-        }
-        changes.removeAll(keepingCapacity: true)
-        keys.removeAll()
-    }
-}
-
-/// Knows where the table that is being written ends: records that come one by one in the order of their keys are appended, and
-/// are not looked for first. Only this transaction changes the table, and what it deletes makes the end no greater.
-struct TableTail: ~Copyable {
-    private var root: UInt16?
-    private var last = ByteWriter(capacity: 64)
-    private var isKnown = false, isEmpty = false
-
-    /// Whether a key lies past the end. The end is looked up when a table is written for the second time in a row.
-    mutating func isPast(_ key: Bytes, _ root: UInt16, _ raw: RawTransaction, _ table: Table) throws(LMDBError) -> Bool {
-        guard self.root == root else {
-            self.root = root
-            isKnown = false
-            return false
-        }
-        if !isKnown {
-            let cursor = try raw.cursor(table)
-            defer { cursor.close() }
-            let end = try cursor.last()
-            last.removeAll()
-            if let end { last.append(end.key) }
-            isEmpty = end == nil
-            isKnown = true
-        }
-        return isEmpty || Bytes.compare(key, last.bytes) > 0
-    }
-
-    /// A key was, or is about to be, appended.
-    mutating func moved(to key: Bytes, _ root: UInt16) {
-        guard self.root == root, isKnown else { return }
-        last.removeAll()
-        last.append(key)
-        isEmpty = false
-    }
-}
-
-/// Tells whether ascending keys lie past the last key of a table, where they can be appended: pages fill up that way.
-package struct Appender {
-    private var last: [UInt8]
-    private var isPast: Bool
-
-    package init(_ raw: RawTransaction, _ table: Table) throws(LMDBError) {
-        let cursor = try raw.cursor(table)
-        defer { cursor.close() }
-        let entry = try cursor.last()
-        last = entry.map { Array($0.key) } ?? []
-        isPast = entry == nil
-    }
-
-    /// Keys must be asked for in ascending order, and each that is past the end must then be put.
-    package mutating func isPastTheEnd(_ key: Bytes) -> Bool {
-        if !isPast { isPast = last.withUnsafeBytes { Bytes.compare(key, $0) > 0 } }
-        return isPast
     }
 }

@@ -34,7 +34,7 @@ package struct StoreAccess {
 
     /// Compresses a body with the dictionary of its entity. Nil, and nothing is appended, if it is to be stored as it is.
     func compress(_ body: Bytes, of entity: Catalog.Entity, into writer: inout ByteWriter) -> UInt16? {
-        entity.compression == EntityDefinition.Compression.none ? nil : compress(body, ofRoot: entity.root, into: &writer)
+        !entity.isCompressed ? nil : compress(body, ofRoot: entity.root, into: &writer)
     }
 
     /// The same, for an entity that is known to be compressed.

@@ -139,7 +139,7 @@ package final class StoreState: Sendable {
 
     /// The same, nil also if the entity's rows are stored as they are.
     package func currentDictionary(of entity: Catalog.Entity) -> RowDictionary? {
-        entity.compression == EntityDefinition.Compression.none ? nil : dictionaries.current(of: entity.root)
+        !entity.isCompressed ? nil : dictionaries.current(of: entity.root)
     }
 
     /// Memory for compressed rows; nil as long as there is no dictionary. To be given back.

@@ -13,13 +13,15 @@ public struct StoreWriter: ~Copyable {
     private var row = ByteWriter(capacity: 8192)
     private var compressed = ByteWriter(capacity: 8192)
     /// The end of the table that was written last.
-    private var tail = TableTail()
+    var tail = TableTail()
     private var merged = BodyBuilder()
     /// What structs are encoded in, while nobody has it.
     var rowBuffers: RowBuffers?
     /// The commit sequence that this transaction gets if it changes something.
     package let sequence: UInt64
-    private var changeCount: UInt32 = 0
+    private(set) var changeCount: UInt32 = 0
+    /// How many of the changes were taken back.
+    var undoneCount: UInt32 = 0
     /// Entries of the change log that are not in its table yet: for each u8 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)
     private static let pendingLogLimit = 1 << 20
@@ -27,7 +29,7 @@ public struct StoreWriter: ~Copyable {
     private(set) var doubles: Set<DoubleValues> = []
     /// Whether records of entities with unique indexes can be undone: see `dropDoubles`.
     package var remembersRecords = false
-    private(set) var remembered: [RememberedKey: RememberedRecord] = [:]
+    var remembered: [RememberedKey: RememberedRecord] = [:]
 
     init(_ access: StoreAccess) throws {
         self.access = access
@@ -48,13 +50,13 @@ public struct StoreWriter: ~Copyable {
     /// - Parameter isComplete: whether the record is known completely by this; otherwise it stays or becomes partial as long
     ///   as a field that is not optional is absent.
     package mutating func merge(
-        _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isComplete: Bool, appending: Bool = false
+        _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isComplete: Bool
     ) throws -> Outcome {
         let table = try access.state.records(of: entity.root)
         let rules = try access.state.rules(of: entity.id)
         let mark = access.rowMark
         defer { access.release(to: mark) }
-        let appending = try appending || tail.isPast(key, entity.root, access.raw, table)
+        let appending = try tail.isPast(key, entity.root, access.raw, table)
         guard !appending, let oldBytes = try access.raw.get(table, key) else {
             let body = try replacingLongLists(body, old: nil)
             try create(rules, table, key, body, isComplete: isComplete, appending: appending)
@@ -168,11 +170,6 @@ public struct StoreWriter: ~Copyable {
         _ = try storageKey.withUnsafeBytes { try merge(entity, $0, view, isComplete: true) }
     }
 
-    /// For a batch in ascending order of keys: tells which rows can be appended to an entity's table.
-    package func appender(_ entity: Catalog.Entity) throws -> Appender {
-        try Appender(access.raw, access.state.records(of: entity.root))
-    }
-
     /// Brings the indexes up to date, so that they can be read in this transaction.
     package mutating func applyIndexChanges() throws {
         var found: [DoubleValues] = []
@@ -183,7 +180,7 @@ public struct StoreWriter: ~Copyable {
     mutating func finish() throws {
         try checkUnique()
         try writeLog()
-        if changeCount > 0 { try access.raw.put(access.state.meta, key: MetaKey.sequence, number: sequence) }
+        if changeCount > undoneCount { try access.raw.put(access.state.meta, key: MetaKey.sequence, number: sequence) }
     }
 
     private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreError) {
@@ -191,7 +188,7 @@ public struct StoreWriter: ~Copyable {
     }
 
     /// Collects the difference that a change makes to every index.
-    private mutating func index(
+    mutating func index(
         _ key: Bytes, old: RowBody?, _ oldRules: EntityRules, new: RowBody?, _ newRules: EntityRules
     ) throws {
         guard oldRules === newRules else {
@@ -243,7 +240,7 @@ public struct StoreWriter: ~Copyable {
         return isSame
     }
 
-    private mutating func put(
+    mutating func put(
         _ table: Table, _ rules: EntityRules, _ key: Bytes, _ body: RowBody, isPartial: Bool, version: UInt64,
         appending: Bool = false
     ) throws {
@@ -259,68 +256,6 @@ public struct StoreWriter: ~Copyable {
         UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: stored)
         let checksum = RowView.checksum(of: Bytes(row), table: UInt32(rules.root), key: key)
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
-    }
-
-    // MARK: Undoing single records
-
-    /// Keeps what a record was before this transaction, the first time that it changes.
-    private mutating func remember(_ key: Bytes, _ root: UInt16, _ old: RowView?, _ outcome: Outcome) throws {
-        let place = RememberedKey(root: root, key: Array(key))
-        if remembered[place] == nil {
-            var row = old.map(RememberedRecord.Row.init)
-            // The table of long lists will not be what it is now.
-            if let old, let expanded = try access.expandingLongLists(old.body) {
-                row?.body = expanded.bytes
-                row?.isWide = expanded.isWide
-            }
-            remembered[place] = RememberedRecord(order: remembered.count, old: row, outcome: outcome)
-        }
-        remembered[place]?.ordinals.append(changeCount)
-    }
-
-    /// Makes a record what it was before this transaction, and takes its changes out of the log.
-    mutating func restore(_ place: RememberedKey) throws -> Outcome? {
-        guard let memory = remembered.removeValue(forKey: place) else { return nil }
-        remembersRecords = false
-        defer { remembersRecords = true }
-        // What comes back may stand behind the end that is known.
-        tail = TableTail()
-        let table = try access.state.records(of: place.root)
-        let mark = access.rowMark
-        defer { access.release(to: mark) }
-        try place.key.withUnsafeBytes { key in
-            guard let root = catalog.entity(id: place.root) else { return }
-            let now = try access.raw.get(table, key).map { try access.view($0, root, key) }
-            let nowRules = try now.map { try access.state.rules(of: $0.entity) }
-            guard let old = memory.old else {
-                edges.changes.removeAll(keepingCapacity: true)
-                if let now, let nowRules {
-                    try index(key, old: now.body, nowRules, new: nil, nowRules)
-                    try indexRemovedLongLists(nowRules.entity, key, now.body)
-                }
-                _ = try access.raw.delete(table, key)
-                try storeLongLists()
-                return
-            }
-            let rules = try access.state.rules(of: old.entity)
-            try old.body.withUnsafeBytes { bytes in
-                guard let expanded = RowBody(bytes, isWide: old.isWide) else { return }
-                let body = try replacingLongLists(expanded, old: now?.body)
-                if let now { edges.drop(now.body.fields(notIn: body), now.body) }
-                try index(key, old: now?.body, nowRules ?? rules, new: body, rules)
-                try indexLongLists(nowRules?.entity ?? rules.entity, rules.entity, key)
-                try put(table, rules, key, body, isPartial: old.isPartial, version: old.version)
-                try storeLongLists()
-            }
-        }
-        try writeLog()
-        for ordinal in memory.ordinals {
-            var key = ByteWriter()
-            key.appendBigEndian(sequence)
-            key.appendBigEndian(ordinal)
-            _ = try access.raw.delete(access.state.changes, key.bytes)
-        }
-        return memory.outcome
     }
 
     private enum Operation: UInt8 {
@@ -341,7 +276,7 @@ public struct StoreWriter: ~Copyable {
     }
 
     /// Through one cursor, which stays at the end of the table.
-    private mutating func writeLog() throws {
+    mutating func writeLog() throws {
         guard pendingLog.count > 0 else { return }
         let cursor = try access.raw.cursor(access.state.changes)
         defer { cursor.close() }
@@ -365,36 +300,6 @@ extension Value {
             case .uuid(let x): .uuid(x)
             }
     }
-}
-
-/// Which record of which table.
-struct RememberedKey: Hashable {
-    var root: UInt16
-    var key: [UInt8]
-}
-
-/// What a record was before the transaction that changed it.
-struct RememberedRecord {
-    struct Row {
-        var body: [UInt8]
-        var isWide: Bool, isPartial: Bool
-        var entity: UInt16
-        var version: UInt64
-
-        init(_ row: RowView) {
-            body = Array(row.body.bytes)
-            (isWide, isPartial) = (row.isWide, row.isPartial)
-            (entity, version) = (row.entity, row.version)
-        }
-    }
-
-    /// Among those that were remembered.
-    var order: Int
-    /// Nil if it was not there.
-    var old: Row?
-    var outcome: StoreWriter.Outcome
-    /// Its changes in the log.
-    var ordinals: [UInt32] = []
 }
 
 extension Bytes {

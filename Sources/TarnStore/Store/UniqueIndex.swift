@@ -68,7 +68,8 @@ enum UniqueIndex {
         defer { cursor.close() }
         var previous: [UInt8] = [], entry = try cursor.first()
         while let found = entry?.key {
-            if let length = comparedLength(of: found, components: count) {
+            let (length, hasNull) = IndexEntry.values(of: found, components: count)
+            if !hasNull, length <= found.count {
                 let values = Array(found.slice(0..<length))
                 if values == previous {
                     let groups = try values.withUnsafeBytes { try holders(of: $0, index, entity, access, table) }
@@ -80,21 +81,6 @@ enum UniqueIndex {
             }
             entry = try cursor.next()
         }
-    }
-
-    /// How long the values of an entry are; nil if one of them is null, or they cannot be told.
-    private static func comparedLength(of entry: Bytes, components: Int) -> Int? {
-        var reader = TupleReader(entry.slice(0..<min(entry.count, IndexEntry.longestValue)))
-        for _ in 0..<components {
-            guard !reader.isAtEnd, reader.offset < entry.count, entry[reader.offset] != TupleCode.null else { return nil }
-            guard reader.skip() else {
-                return entry.count > IndexEntry.longestValue && entry[IndexEntry.longestValue] == 0xFF
-                    ? IndexEntry.longestValue + 1 : nil
-            }
-        }
-        // A NUL whose second half was cut away looks like the end of a text.
-        let isCut = reader.offset == IndexEntry.longestValue && entry.count > reader.offset && entry[reader.offset] == 0xFF
-        return isCut ? reader.offset + 1 : reader.offset
     }
 
     static func notUnique(

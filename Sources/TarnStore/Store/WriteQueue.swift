@@ -83,7 +83,7 @@ final class WriteQueue: @unchecked Sendable {
         wanted = count
         defer { wanted = 1 }
         let end = Date(timeIntervalSinceNow: time / .seconds(1))
-        while waiting.count - taken < count, !isClosed, !(waiting.last?.isAlone ?? false) || taken == waiting.count {
+        while waiting.count - taken < count, !isClosed, !(waiting.last?.isAlone ?? false) {
             guard condition.wait(until: end) else { return }
         }
     }

@@ -1,0 +1,86 @@
+// Rules of a schema that concern declared indexes.
+
+extension SchemaValidation {
+    // MARK: Declared indexes
+
+    mutating func checkIndexes(of entity: EntityDefinition) {
+        var names: Set<String> = []
+        for owner in schema.ancestors(of: entity) { names.formUnion(owner.indexes.map(\.name)) }
+        for index in entity.indexes {
+            let place = SchemaProblem.Part.index(index.name)
+            if !isName(index.name, underscoreFirst: true) {
+                report(entity, place, index.name, "an index's name has only the letters a–z and A–Z, digits and _, and begins with a letter or _")
+            }
+            if !names.insert(index.name).inserted {
+                report(entity, place, index.name, "there is an index of this name already: rename one of them")
+            }
+            if index.components.isEmpty {
+                report(entity, place, index.name, "an index needs at least one attribute")
+            }
+            var fields: Set<String> = []
+            for component in index.components {
+                if !fields.insert(component.field).inserted {
+                    report(entity, place, index.name, "it names \"\(component.field)\" twice: remove one")
+                } else {
+                    check(component, of: index, of: entity)
+                }
+            }
+            for condition in index.conditions { check(condition, of: index, of: entity) }
+        }
+    }
+
+    private mutating func check(
+        _ component: IndexDefinition.Component, of index: IndexDefinition, of entity: EntityDefinition
+    ) {
+        let place = SchemaProblem.Part.index(index.name)
+        if let (relationship, owner) = schema.relationship(component.field, of: entity) {
+            if relationship.isToMany || relationship.join != nil || !schema.isStored(relationship, of: owner) {
+                report(
+                    entity, place, index.name,
+                    "\"\(component.field)\" is not a to-one relationship that is stored here: only such ones can be indexed together with attributes")
+            } else if component.ignoresCase {
+                report(entity, place, index.name, "\"\(component.field)\" is a relationship and has no case to ignore")
+            }
+            return
+        }
+        guard let attribute = schema.attribute(component.field, of: entity) else {
+            return report(
+                entity, place, index.name, Spelling.unknown("attribute", component.field, among: schema.attributeNames(of: entity)))
+        }
+        switch attribute.type {
+        case .json:
+            report(entity, place, index.name, "\"\(component.field)\": json has no order and cannot be indexed")
+        case .array:
+            report(entity, place, index.name, "\"\(component.field)\": an index of a list is not supported by this version")
+        case .string, .url, .enumeration: break
+        default:
+            if component.ignoresCase {
+                report(entity, place, index.name, "\"\(component.field)\" is \(attribute.type.word) and has no case to ignore")
+            }
+        }
+    }
+
+    private mutating func check(_ condition: IndexCondition, of index: IndexDefinition, of entity: EntityDefinition) {
+        let place = SchemaProblem.Part.index(index.name)
+        guard let attribute = schema.attribute(condition.attribute, of: entity) else {
+            return report(
+                entity, place, index.name,
+                "in its condition: " + Spelling.unknown("attribute", condition.attribute, among: schema.attributeNames(of: entity)))
+        }
+        switch attribute.type {
+        case .json, .array:
+            report(entity, place, index.name, "\"\(condition.attribute)\" is \(attribute.type.word) and cannot be compared")
+            return
+        default: break
+        }
+        if case .null = condition.value {
+            if condition.comparison != .equal, condition.comparison != .notEqual {
+                report(entity, place, index.name, "null is neither less nor greater than a value: use == or !=")
+            }
+        } else if !condition.value.withEncoded({ $0.fits(attribute.type) }) {
+            report(
+                entity, place, index.name,
+                "\(condition.value.jsonText) is compared with \"\(condition.attribute)\", which is \(attribute.type.word)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// What a transaction changes in indexes: collected, then written in key order.
+
+internal import LMDB
+
+/// Changes of indexes that are collected, and applied in key order, table by table.
+struct IndexChanges: ~Copyable {
+    private struct Change {
+        /// The first bytes of the key, so that most comparisons need no more.
+        var prefix: UInt64
+        var offset: Int
+        var length: Int
+        var isInsertion: Bool
+        /// How many bytes of the key no other entry may begin with; 0 if it does not matter.
+        var unique: Int
+    }
+
+    private var keys = ByteWriter(capacity: 1 << 14)
+    private var changes: [UInt32: [Change]] = [:]
+
+    var isEmpty: Bool { changes.isEmpty }
+
+    mutating func add(_ key: Bytes, to index: UInt32, insertion: Bool, unique: Int = 0) {
+        changes[index, default: []].append(
+            Change(prefix: key.prefix64, offset: keys.count, length: key.count, isInsertion: insertion, unique: unique))
+        keys.append(key)
+    }
+
+    /// Applies everything. Of several changes of one key the last one counts.
+    ///
+    /// - Parameter isDouble: called with an index and values that have to be unique, and stand in several entries for now.
+    mutating func apply(
+        _ raw: RawTransaction, _ state: StoreState, ifDouble isDouble: (UInt32, Bytes) -> Void
+    ) throws {
+        for (index, var list) in changes {
+            let all = keys.bytes
+            func key(_ change: Change) -> Bytes { all.slice(change.offset..<change.offset + change.length) }
+            list.sort {
+                if $0.prefix != $1.prefix { return $0.prefix < $1.prefix }
+                let order = Bytes.compare(key($0), key($1))
+                return order != 0 ? order < 0 : $0.offset < $1.offset
+            }
+            let table = try state.index(index)
+            var appender = try Appender(raw, table)
+            // Neighbours in key order are neighbours in the tree, where a cursor need not search from the root.
+            let cursor = try raw.cursor(table)
+            defer { cursor.close() }
+            for position in list.indices {
+                let change = list[position]
+                if position + 1 < list.count, Bytes.equal(key(change), key(list[position + 1])) { continue }
+                if change.isInsertion {
+                    try cursor.put(key(change), .empty, append: appender.isPastTheEnd(key(change)))
+                } else {
+                    _ = try raw.delete(table, key(change))
+                }
+            }
+            for change in list where change.isInsertion && change.unique > 0 {
+                let values = key(change).slice(0..<change.unique)
+                var holders = 0, entry = try cursor.seek(values)
+                while holders < 2, let found = entry?.key, found.hasPrefix(values) {
+                    if IndexEntry.begins(found, with: values) { holders += 1 }
+                    entry = try cursor.next()
+                }
+                if holders > 1 { isDouble(index, values) }
+            }
+        }
+        changes.removeAll(keepingCapacity: true)
+        keys.removeAll()
+    }
+}

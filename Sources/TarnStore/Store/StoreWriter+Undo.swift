@@ -1,0 +1,96 @@
+// Taking single records of a transaction back, as if they had never been written.
+
+internal import LMDB
+
+extension StoreWriter {
+    /// Keeps what a record was before this transaction, the first time that it changes.
+    mutating func remember(_ key: Bytes, _ root: UInt16, _ old: RowView?, _ outcome: Outcome) throws {
+        let place = RememberedKey(root: root, key: Array(key))
+        if remembered[place] == nil {
+            var row = old.map(RememberedRecord.Row.init)
+            // The table of long lists will not be what it is now.
+            if let old, let expanded = try access.expandingLongLists(old.body) {
+                row?.body = expanded.bytes
+                row?.isWide = expanded.isWide
+            }
+            remembered[place] = RememberedRecord(order: remembered.count, old: row, outcome: outcome)
+        }
+        remembered[place]?.ordinals.append(changeCount)
+    }
+
+    /// Makes a record what it was before this transaction, and takes its changes out of the log.
+    mutating func restore(_ place: RememberedKey) throws -> Outcome? {
+        guard let memory = remembered.removeValue(forKey: place) else { return nil }
+        remembersRecords = false
+        defer { remembersRecords = true }
+        // What comes back may stand behind the end that is known.
+        tail = TableTail()
+        let table = try access.state.records(of: place.root)
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
+        try place.key.withUnsafeBytes { key in
+            guard let root = catalog.entity(id: place.root) else { return }
+            let now = try access.raw.get(table, key).map { try access.view($0, root, key) }
+            let nowRules = try now.map { try access.state.rules(of: $0.entity) }
+            guard let old = memory.old else {
+                edges.changes.removeAll(keepingCapacity: true)
+                if let now, let nowRules {
+                    try index(key, old: now.body, nowRules, new: nil, nowRules)
+                    try indexRemovedLongLists(nowRules.entity, key, now.body)
+                }
+                _ = try access.raw.delete(table, key)
+                try storeLongLists()
+                return
+            }
+            let rules = try access.state.rules(of: old.entity)
+            try old.body.withUnsafeBytes { bytes in
+                guard let expanded = RowBody(bytes, isWide: old.isWide) else { return }
+                let body = try replacingLongLists(expanded, old: now?.body)
+                if let now { edges.drop(now.body.fields(notIn: body), now.body) }
+                try index(key, old: now?.body, nowRules ?? rules, new: body, rules)
+                try indexLongLists(nowRules?.entity ?? rules.entity, rules.entity, key)
+                try put(table, rules, key, body, isPartial: old.isPartial, version: old.version)
+                try storeLongLists()
+            }
+        }
+        try writeLog()
+        undoneCount += UInt32(memory.ordinals.count)
+        for ordinal in memory.ordinals {
+            var key = ByteWriter()
+            key.appendBigEndian(sequence)
+            key.appendBigEndian(ordinal)
+            _ = try access.raw.delete(access.state.changes, key.bytes)
+        }
+        return memory.outcome
+    }
+}
+
+/// Which record of which table.
+struct RememberedKey: Hashable {
+    var root: UInt16
+    var key: [UInt8]
+}
+
+/// What a record was before the transaction that changed it.
+struct RememberedRecord {
+    struct Row {
+        var body: [UInt8]
+        var isWide: Bool, isPartial: Bool
+        var entity: UInt16
+        var version: UInt64
+
+        init(_ row: RowView) {
+            body = Array(row.body.bytes)
+            (isWide, isPartial) = (row.isWide, row.isPartial)
+            (entity, version) = (row.entity, row.version)
+        }
+    }
+
+    /// Among those that were remembered.
+    var order: Int
+    /// Nil if it was not there.
+    var old: Row?
+    var outcome: StoreWriter.Outcome
+    /// Its changes in the log.
+    var ordinals: [UInt32] = []
+}

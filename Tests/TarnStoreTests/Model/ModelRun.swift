@@ -119,7 +119,7 @@ final class ModelRun: @unchecked Sendable {
         }
         if end == .dropDoubles {
             if let failure { throw failure }
-            let hasChanged = !next.log.isEmpty, touched = Set(next.log.map(\.place))
+            let touched = Set(next.log.map(\.place))
             if dropped.isEmpty == next.violatesUniqueness() { throw ModelFailure("dropped: \(dropped)") }
             for place in dropped {
                 guard next.before[place] != nil else { throw ModelFailure("\(place) was dropped, and had not changed") }
@@ -127,7 +127,7 @@ final class ModelRun: @unchecked Sendable {
             }
             if next.violatesUniqueness() { throw ModelFailure("values stand twice still, after \(dropped) was dropped") }
             counts["dropped", default: 0] += dropped.count
-            next.commit(hasChanged: hasChanged)
+            next.commit()
             oracle = next
             return try check(next, isKept: true, touched: touched)
         }
@@ -168,7 +168,7 @@ final class ModelRun: @unchecked Sendable {
         try store().read { reader in
             for (offset, place) in places.enumerated() { try ModelChecks.compare(reader, oracle, place, salt: first + offset) }
             guard isKept else { return }
-            try ModelChecks.compareLog(reader, after: max(1, oracle.sequence) - 1, done.log)
+            try ModelChecks.compareLog(reader, after: oracle.sequence - (done.log.isEmpty ? 0 : 1), done.log)
         }
     }
 

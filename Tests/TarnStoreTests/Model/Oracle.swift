@@ -77,9 +77,9 @@ struct Oracle: Sendable {
         before = [:]
     }
 
-    /// - Parameter hasChanged: whether something was changed, though it may have been undone since.
-    mutating func commit(hasChanged: Bool? = nil) {
-        if hasChanged ?? !log.isEmpty { sequence += 1 }
+    /// A write of which nothing is left is no change.
+    mutating func commit() {
+        if !log.isEmpty { sequence += 1 }
         logCount += log.count
     }
 

@@ -178,6 +178,9 @@ package final class StoreState: Sendable {
         return table
     }
 
+    /// Whether an index holds every record that it should: it may be in use for answers. All are maintained.
+    package func isComplete(_ index: UInt32) -> Bool { true }
+
     package func entity(_ name: String) throws(StoreError) -> Catalog.Entity {
         guard let entity = catalog.entity(name) else {
             throw .unknownEntity(name: name, known: catalog.entities.map(\.name))

@@ -1,0 +1,63 @@
+// Which records of an entity, in which order, how many.
+
+/// A question to the store, as a value: it can be kept, sent to another thread, observed, and asked again.
+///
+/// ```swift
+/// let query = Query("Issue", where: .compare("state", .equal, .string("open")), sortedBy: [.descending("updatedAt")], limit: 50)
+/// let records = try store.read { try $0.fetch(query) }
+/// ```
+public struct Query: Sendable, Hashable {
+    /// The name of an entity. The records of entities that descend from it are its records too.
+    public var entity: String
+    public var condition: Condition
+    /// The first counts before the second; records that are equal in all stand in the order of their keys. Empty: in the
+    /// order of the keys.
+    public var order: [Order]
+    /// At most that many records; nil for all.
+    public var limit: Int?
+    /// How many records are passed over first.
+    public var offset: Int
+    /// Where an earlier page of the same query ended: what came up to there is passed over, at no cost.
+    public var after: ContinuationToken?
+    /// Whether records are wanted that are known only in part.
+    public var partials: Partials
+
+    public enum Partials: String, Sendable, Hashable, CaseIterable {
+        case included, excluded, only
+    }
+
+    /// What records are sorted by. Missing values come before all others in ascending order.
+    public struct Order: Sendable, Hashable {
+        public var path: FieldPath
+        public var isDescending: Bool
+
+        public init(_ path: FieldPath, descending: Bool = false) {
+            self.path = path
+            self.isDescending = descending
+        }
+
+        public static func ascending(_ path: FieldPath) -> Order { Order(path) }
+        public static func descending(_ path: FieldPath) -> Order { Order(path, descending: true) }
+    }
+
+    public init(
+        _ entity: String, where condition: Condition = .all, sortedBy order: [Order] = [], limit: Int? = nil, offset: Int = 0,
+        after: ContinuationToken? = nil, partials: Partials = .included
+    ) {
+        self.entity = entity
+        self.condition = condition
+        self.order = order
+        self.limit = limit
+        self.offset = offset
+        self.after = after
+        self.partials = partials
+    }
+}
+
+/// Where a page of a query's result ended. It holds for the same query (its limit may be another), also after the store was
+/// opened again and when records came and went: what comes after that place then is what is given.
+public struct ContinuationToken: Sendable, Hashable {
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+}

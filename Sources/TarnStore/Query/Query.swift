@@ -15,7 +15,7 @@ public struct Query: Sendable, Hashable {
     public var order: [Order]
     /// At most that many records; nil for all.
     public var limit: Int?
-    /// How many records are passed over first.
+    /// How many records are passed over first; of no meaning if `after` says where to begin.
     public var offset: Int
     /// Where an earlier page of the same query ended: what came up to there is passed over, at no cost.
     public var after: ContinuationToken?
@@ -44,6 +44,7 @@ public struct Query: Sendable, Hashable {
         _ entity: String, where condition: Condition = .all, sortedBy order: [Order] = [], limit: Int? = nil, offset: Int = 0,
         after: ContinuationToken? = nil, partials: Partials = .included
     ) {
+        precondition(limit ?? 0 >= 0 && offset >= 0, "a limit and an offset are not negative")
         self.entity = entity
         self.condition = condition
         self.order = order
@@ -52,12 +53,4 @@ public struct Query: Sendable, Hashable {
         self.after = after
         self.partials = partials
     }
-}
-
-/// Where a page of a query's result ended. It holds for the same query (its limit may be another), also after the store was
-/// opened again and when records came and went: what comes after that place then is what is given.
-public struct ContinuationToken: Sendable, Hashable {
-    let bytes: [UInt8]
-
-    init(bytes: [UInt8]) { self.bytes = bytes }
 }

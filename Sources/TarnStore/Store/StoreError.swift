@@ -31,6 +31,12 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case wrongKey(entity: String, expected: String, found: String)
     /// A value is not of the type that the catalog, or the reader, gives the field.
     case wrongType(entity: String, field: String, expected: String, found: String)
+    /// A to-many relationship stands in a path where only one that leads to one record can.
+    case leadsToSeveral(entity: String, relationship: String)
+    /// The result of a query has to be sorted in memory, and is too large for it.
+    case sortTooLarge(entity: String, bytes: Int)
+    /// A continuation token is of another query.
+    case wrongToken(entity: String)
     /// A struct needs a field that the row does not have.
     case missingValue(entity: String, key: String, field: String, isPartial: Bool)
     /// A record was changed since it was read: it has another version than the one that was named. 0: it is not there.
@@ -77,6 +83,12 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             "a key of \(entity) is \(expected), not \(found)"
         case .wrongType(let entity, let field, let expected, let found):
             "\(entity).\(field) is \(expected), not \(found)"
+        case .leadsToSeveral(let entity, let relationship):
+            "\(entity).\(relationship) leads to several records, so a path cannot go on behind it; ask whether it contains a key, or ask the other entity"
+        case .sortTooLarge(let entity, let bytes):
+            "sorting these records of \(entity) takes more than \(bytes) bytes of memory; give a limit, or declare an index in this order"
+        case .wrongToken(let entity):
+            "the continuation token is not of this query of \(entity); begin again without it"
         case .missingValue(let entity, let key, let field, let isPartial):
             "\(entity) \(key) has no \(field)\(isPartial ? ": it is known only in part" : ""); read it as an optional"
         case .versionMismatch(let entity, let key, let expected, let found):

@@ -1,0 +1,242 @@
+// Walking along an access path: entries in the order of the query, forwards or backwards.
+
+internal import LMDB
+
+/// Where a walk goes on: the values of the order's components as the path's table has them, and the storage key.
+struct WalkStart {
+    var values: [UInt8]
+    /// How many values these are.
+    var count = 0
+    var storageKey: [UInt8]
+}
+
+extension AccessPath {
+    /// Calls the closure with the storage key of every record of the path, and with its row's bytes if they are at hand, until
+    /// it returns false.
+    ///
+    /// - Parameter sorted: called with entries that are too long for an index to know their order, and with how to go on.
+    func walk(
+        _ access: StoreAccess, _ entity: Catalog.Entity, from start: WalkStart?,
+        sorting sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
+    ) throws {
+        if isPoints { return try walkPoints(access, entity, body) }
+        let cursor = try access.raw.cursor(source.table(entity, access.state))
+        defer { cursor.close() }
+        let walk = Walk(path: self, cursor: cursor, access: access)
+        switch direction {
+        case .forward:
+            for span in spans { guard try walk.forward(span, start, sort, body) else { return } }
+        case .backward, .backwardByValue:
+            for span in spans.reversed() { guard try walk.backward(span, start, sort, body) else { return } }
+        }
+    }
+
+    private func walkPoints(
+        _ access: StoreAccess, _ entity: Catalog.Entity, _ body: (Bytes, Bytes?) throws -> Bool
+    ) throws {
+        let table = try access.state.records(of: entity.root)
+        for span in direction == .forward ? spans : spans.reversed() {
+            let goesOn = try span.lower.withUnsafeBytes { key in
+                guard let row = try access.raw.get(table, key) else { return true }
+                return try body(key, row)
+            }
+            guard goesOn else { return }
+        }
+    }
+}
+
+/// A walk over the table of a path.
+private struct Walk {
+    let path: AccessPath
+    let cursor: RawCursor
+    let access: StoreAccess
+    private let isRows: Bool
+    /// Whether the order of entries whose values were cut has to be looked up.
+    private let sortsCut: Bool
+
+    init(path: AccessPath, cursor: RawCursor, access: StoreAccess) {
+        self.path = path
+        self.cursor = cursor
+        self.access = access
+        isRows = if case .rows = path.source { true } else { false }
+        sortsCut = path.isOrdered && path.orderedCount > 0
+    }
+
+    private func seek(_ key: [UInt8]) throws -> RawCursor.Entry? {
+        key.isEmpty ? try cursor.first() : try key.withUnsafeBytes { try cursor.seek($0) }
+    }
+
+    private func isBelow(_ key: Bytes, _ upper: [UInt8]?) -> Bool {
+        guard let upper else { return true }
+        return upper.withUnsafeBytes { Bytes.compare(key, $0) < 0 }
+    }
+
+    private func give(_ entry: RawCursor.Entry, _ body: (Bytes, Bytes?) throws -> Bool) throws -> Bool {
+        if isRows { return try body(entry.key, entry.value) }
+        guard let owner = path.source.owner(in: entry.key) else { throw damaged }
+        return try body(owner, nil)
+    }
+
+    private var damaged: StoreError {
+        switch path.source {
+        case .index(let index), .references(let index, _, _):
+            .damagedCatalog(path: "", detail: "an entry of \(TableName.index(index.id)) cannot be split")
+        case .members(let id): .damagedCatalog(path: "", detail: "an entry of \(TableName.index(id)) cannot be split")
+        case .rows: .damagedCatalog(path: "", detail: "a row has no key")
+        }
+    }
+
+    /// How many bytes the entry has in common with all others whose order is not known from the index; 0 if it is known.
+    private func cutLength(_ key: Bytes) -> Int {
+        switch path.source {
+        case .rows, .members: return StorageKey.isDigest(key) ? StorageKey.longest + 1 : 0
+        case .references: return 0
+        case .index:
+            guard key.count > IndexEntry.longestValue + 1, key[IndexEntry.longestValue] == 0xFF,
+                path.source.valuesLength(in: key) == IndexEntry.longestValue + 1
+            else { return 0 }
+            return IndexEntry.longestValue + 1
+        }
+    }
+
+    // MARK: Forwards
+
+    /// - Returns: false if the closure wants no more.
+    func forward(
+        _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
+    ) throws -> Bool {
+        var lower = span.lower
+        if let start, let first = startKey(start, in: span), lower.lexicographicallyPrecedes(first) { lower = first }
+        var entry = try seek(lower)
+        let upper = span.upper ?? [], isBounded = span.upper != nil
+        return try upper.withUnsafeBytes { upper in
+            while let found = entry, !isBounded || Bytes.compare(found.key, upper) < 0 {
+                if sortsCut {
+                    let cut = cutLength(found.key)
+                    if cut > 0 {
+                        let (group, behind) = try group(found, cut, span)
+                        guard try give(sort(group), body) else { return false }
+                        entry = behind
+                        continue
+                    }
+                }
+                guard try give(found, body) else { return false }
+                entry = try cursor.next()
+            }
+            return true
+        }
+    }
+
+    /// The records of the entries that begin with the same bytes, and the entry behind them.
+    private func group(
+        _ first: RawCursor.Entry, _ length: Int, _ span: KeySpan
+    ) throws -> (owners: [[UInt8]], behind: RawCursor.Entry?) {
+        let prefix = first.key.slice(0..<length)
+        var owners: [[UInt8]] = [], entry: RawCursor.Entry? = first
+        while let found = entry, found.key.hasPrefix(prefix), isBelow(found.key, span.upper) {
+            guard let owner = path.source.owner(in: found.key) else { throw damaged }
+            owners.append(Array(owner))
+            entry = try cursor.next()
+        }
+        return (owners, entry)
+    }
+
+    private func give(_ owners: [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool) throws -> Bool {
+        for owner in owners { guard try owner.withUnsafeBytes({ try body($0, nil) }) else { return false } }
+        return true
+    }
+
+    /// Where an entry stands that has the span's fixed values, the start's values and its storage key; or a place before.
+    private func startKey(_ start: WalkStart, in span: KeySpan) -> [UInt8]? {
+        let key = fixedValues(of: span) + start.values
+        guard case .index = path.source else { return start.storageKey.isEmpty ? nil : start.storageKey }
+        // What was cut stands behind the beginning, in an order that the rows know.
+        if key.count > IndexEntry.longestValue { return Array(key.prefix(IndexEntry.longestValue)) }
+        return key + start.storageKey
+    }
+
+    /// The values of the components that have one value only: every span begins with them.
+    private func fixedValues(of span: KeySpan) -> [UInt8] {
+        span.lower.withUnsafeBytes { bytes in
+            var reader = TupleReader(bytes)
+            for _ in 0..<path.fixedCount { guard reader.skip() else { return Array(bytes) } }
+            return Array(bytes.slice(0..<reader.offset))
+        }
+    }
+
+    // MARK: Backwards
+
+    func backward(
+        _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
+    ) throws -> Bool {
+        var upper = span.upper
+        // Behind all that have the start's values: those among them that were given already are passed over by the caller.
+        if let start, let first = startKey(start, in: span) {
+            let isCut = first.count == IndexEntry.longestValue && path.componentCount > 0
+            var end = first
+            if isCut {
+                end = first + [0xFF, 0xFF]
+            } else if path.direction == .backward || path.componentCount == 0 {
+                end = first + [0]
+            } else {
+                end = Array(first.dropLast(start.storageKey.count)) + [0xFF]
+            }
+            if upper.map({ end.lexicographicallyPrecedes($0) }) ?? true { upper = end }
+        }
+        let bounded = KeySpan(lower: span.lower, upper: upper)
+        var entry = try last(before: upper)
+        return try span.lower.withUnsafeBytes { lower in
+            while let found = entry, Bytes.compare(found.key, lower) >= 0 {
+                let cut = sortsCut ? cutLength(found.key) : 0
+                let length = cut > 0 ? cut : path.direction == .backwardByValue ? path.source.valuesLength(in: found.key) : 0
+                let previous = try cursor.previous()
+                guard length > 0, let before = previous, isSame(before.key, found.key.slice(0..<min(length, found.key.count)), cut > 0),
+                    Bytes.compare(before.key, lower) >= 0
+                else {
+                    guard try give(found, body) else { return false }
+                    // The closure may have used no cursor of ours, but the entry is where the cursor stands.
+                    entry = previous
+                    continue
+                }
+                let prefix = Array(found.key.slice(0..<length))
+                guard let first = try seek(prefix) else { return true }
+                if cut > 0 {
+                    let (owners, _) = try group(first, length, bounded)
+                    guard try give(sort(owners), body) else { return false }
+                } else {
+                    guard try forwardGroup(first, prefix, start, bounded, body) else { return false }
+                }
+                _ = try seek(prefix)
+                entry = try cursor.previous()
+            }
+            return true
+        }
+    }
+
+    private func isSame(_ key: Bytes, _ prefix: Bytes, _ isCut: Bool) -> Bool {
+        isCut ? key.hasPrefix(prefix) : IndexEntry.begins(key, with: prefix)
+    }
+
+    /// The entries that have the same values, in the order of their keys.
+    private func forwardGroup(
+        _ first: RawCursor.Entry, _ prefix: [UInt8], _ start: WalkStart?, _ span: KeySpan, _ body: (Bytes, Bytes?) throws -> Bool
+    ) throws -> Bool {
+        var entry: RawCursor.Entry? = first
+        // In the group where the walk begins, what was given already is passed over at once.
+        if let start, let key = startKey(start, in: span), key.count > prefix.count, key.starts(with: prefix) {
+            entry = try seek(key)
+        }
+        return try prefix.withUnsafeBytes { prefix in
+            while let found = entry, IndexEntry.begins(found.key, with: prefix) {
+                guard try give(found, body) else { return false }
+                entry = try cursor.next()
+            }
+            return true
+        }
+    }
+
+    private func last(before upper: [UInt8]?) throws -> RawCursor.Entry? {
+        guard let upper else { return try cursor.last() }
+        return try seek(upper) == nil ? cursor.last() : cursor.previous()
+    }
+}

@@ -1,0 +1,83 @@
+// A query that met the catalog: names resolved, values converted, the order in a form that can be compared as bytes.
+
+internal import LMDB
+
+struct CompiledQuery {
+    struct Order {
+        let place: Int
+        let isDescending: Bool
+    }
+
+    let entity: Catalog.Entity
+    var places: QueryPlaces
+    let node: QueryNode
+    let order: [Order]
+    let partials: Query.Partials
+    let limit: Int
+    let offset: Int
+    let after: ContinuationToken?
+
+    /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongType`, `.leadsToSeveral`, `.wrongToken`.
+    init(_ query: Query, _ state: StoreState) throws(StoreError) {
+        precondition(query.limit ?? 0 >= 0 && query.offset >= 0, "a limit and an offset are not negative")
+        let entity = try state.entity(query.entity)
+        var places = QueryPlaces(state.catalog, entity)
+        node = try places.node(query.condition)
+        var order: [Order] = []
+        for part in query.order {
+            let place = try places.place(part.path)
+            try places.checkIsSingle(place)
+            order.append(Order(place: place, isDescending: part.isDescending))
+        }
+        if let after = query.after, after.fingerprint != query.fingerprint { throw .wrongToken(entity: entity.name) }
+        self.entity = entity
+        self.places = places
+        self.order = order
+        partials = query.partials
+        limit = query.limit ?? .max
+        after = query.after
+        offset = query.after == nil ? query.offset : 0
+    }
+
+    /// How many records at the beginning of the result matter at all.
+    var reach: Int {
+        let (sum, overflow) = limit.addingReportingOverflow(offset)
+        return overflow ? .max : sum
+    }
+}
+
+extension QueryEvaluation {
+    /// Appends the position of a record in an order: for each part the whole value as a tuple element, or null, and 00, all
+    /// complemented if the part descends; behind them the storage key. Byte order is the order of the result.
+    ///
+    /// The 00 is needed because the end of a text, complemented or not, is told from an escaped NUL by what follows only.
+    ///
+    /// - Returns: the length of the sort key, that is without the storage key.
+    func appendPosition(
+        _ order: [CompiledQuery.Order], _ key: Bytes, _ row: RowBody, to writer: inout ByteWriter
+    ) throws -> Int {
+        let beginning = writer.count
+        for part in order {
+            let start = writer.count
+            try appendTuple(part.place, key, row, to: &writer)
+            writer.append(0)
+            if part.isDescending { writer.complement(from: start) }
+        }
+        defer { writer.append(key) }
+        return writer.count - beginning
+    }
+
+    /// Appends the value at a place as a tuple element, not cut; null if it is missing.
+    func appendTuple(_ index: Int, _ key: Bytes, _ row: RowBody, to writer: inout ByteWriter) throws {
+        guard let value = try value(at: index, key, row) else { return writer.appendTupleNull() }
+        if let target = value.reference { return writer.appendTuple(bytes: target) }
+        IndexEntry.appendWholeValue(isFolded(index) ? fold(value) : value, to: &writer)
+    }
+}
+
+extension ByteWriter {
+    mutating func complement(from start: Int) {
+        let bytes = UnsafeMutableRawBufferPointer(start: base + start, count: count - start)
+        for index in bytes.indices { bytes[index] = ~bytes[index] }
+    }
+}

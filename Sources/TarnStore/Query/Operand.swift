@@ -1,0 +1,133 @@
+// What a field is compared with: a value of the query, converted to the field's type once, in the forms that comparing needs.
+
+import Foundation
+
+/// A value that a field is compared with.
+struct Operand {
+    /// As a row has it: a tag and a payload. Text whose case does not count is folded.
+    let value: [UInt8]
+    /// As an index has it, not cut.
+    let tuple: [UInt8]
+
+    init(_ value: Value, folded: Bool = false) {
+        var value = value
+        if folded {
+            switch value {
+            case .string(let text): value = .string(CaseFolding.fold(text))
+            case .url(let text): value = .url(CaseFolding.fold(text))
+            case .json(let text): value = .json(CaseFolding.fold(text))
+            default: break
+            }
+        }
+        var bytes = ByteWriter(capacity: 64), tuple = ByteWriter(capacity: 64)
+        bytes.appendValue(value)
+        IndexEntry.appendWholeValue(EncodedValue(bytes.bytes), to: &tuple)
+        self.value = Array(bytes.bytes)
+        self.tuple = Array(tuple.bytes)
+    }
+
+    /// The key of a record, as a relationship has it.
+    init(_ key: RecordKey) {
+        let storageKey = key.storageKey
+        value = [ValueTag.reference] + storageKey
+        var tuple = ByteWriter(capacity: 64)
+        storageKey.withUnsafeBytes { tuple.appendTuple(bytes: $0) }
+        self.tuple = Array(tuple.bytes)
+    }
+
+    /// The storage key of a reference; the bytes of a text, a UUID and so on.
+    var payload: ArraySlice<UInt8> { value[1...] }
+}
+
+extension AttributeType {
+    /// The value of this type that says the same as another one. Nil if there is none.
+    func converting(_ value: Value) -> Value? {
+        switch (self, value) {
+        case (.bool, .bool), (.int, .int), (.double, .double), (.decimal, .decimal), (.string, .string), (.bytes, .bytes),
+            (.date, .date), (.uuid, .uuid), (.url, .url), (.json, .json):
+            return value
+        // Integers are compared by value, so one that the field cannot hold is greater or less than all that it can.
+        case (.int, .uint), (.uint, .int), (.uint, .uint):
+            return value.normalInteger
+        case (.int, .double(let x)), (.uint, .double(let x)):
+            return Int64(exactly: x).map(Value.int) ?? UInt64(exactly: x).map(Value.uint)
+        case (.int, .decimal(let x)), (.uint, .decimal(let x)):
+            let text = x.description
+            return Int64(text).map(Value.int) ?? UInt64(text).map(Value.uint)
+        case (.double, .int(let x)): return Double(exactly: x).map(Value.double)
+        case (.double, .uint(let x)): return Double(exactly: x).map(Value.double)
+        case (.double, .decimal(let x)): return Double(x.description).map(Value.double)
+        case (.decimal, .int(let x)): return ExactDecimal(String(x)).map(Value.decimal)
+        case (.decimal, .uint(let x)): return ExactDecimal(String(x)).map(Value.decimal)
+        case (.decimal, .double(let x)): return x.isFinite ? ExactDecimal("\(x)").map(Value.decimal) : nil
+        case (.decimal, .string(let x)): return ExactDecimal(x).map(Value.decimal)
+        case (.date, .string(let x)): return (Timestamp(x) ?? Timestamp("\(x)T00:00:00Z")).map(Value.date)
+        case (.uuid, .string(let x)): return UUID(uuidString: x).map(Value.uuid)
+        case (.bytes, .string(let x)): return Data(base64Encoded: x).map { .bytes(Array($0)) }
+        case (.url, .string(let x)): return .url(x)
+        case (.string, .url): if case .url(let x) = value { return .string(x) } else { return nil }
+        case (.json, .string(let x)): return .json(x)
+        case (.enumeration(let values), .string(let x)):
+            return values.contains { $0.utf8.elementsEqual(x.utf8) } ? value : nil
+        default: return nil
+        }
+    }
+
+    /// Whether its values are texts, which have beginnings, parts and a case.
+    var isText: Bool {
+        switch self {
+        case .string, .url, .json, .enumeration: true
+        default: false
+        }
+    }
+
+    /// For messages: what a value has to be.
+    var expectation: String {
+        if case .enumeration(let values) = self { return "one of " + values.joined(separator: ", ") }
+        return description
+    }
+}
+
+extension Value {
+    /// An integer in the form that a row has it in.
+    fileprivate var normalInteger: Value {
+        if case .uint(let x) = self, let signed = Int64(exactly: x) { return .int(signed) }
+        return self
+    }
+
+    /// For messages.
+    var typeName: String { withEncoded { $0.typeName } }
+}
+
+extension RecordKey {
+    /// The key of an entity that a value says: a reference, or the components as values of their own.
+    init?(_ value: Value, of entity: Catalog.Entity) {
+        let types = entity.keyTypes
+        switch value {
+        case .reference(let key):
+            guard key.components.count == types.count else { return nil }
+            let values = zip(types, key.components).compactMap { type, component in KeyComponent(Value(component), type) }
+            guard values.count == types.count else { return nil }
+            self.init(values)
+        case .array(let values):
+            guard values.count == types.count else { return nil }
+            let components = zip(types, values).compactMap { type, value in KeyComponent(value, type) }
+            guard components.count == types.count else { return nil }
+            self.init(components)
+        default:
+            guard types.count == 1, let component = KeyComponent(value, types[0]) else { return nil }
+            self.init([component])
+        }
+    }
+}
+
+extension KeyComponent {
+    fileprivate init?(_ value: Value, _ type: AttributeType) {
+        switch type.converting(value) {
+        case .int(let x): self = .int(x)
+        case .string(let x): self = .string(x)
+        case .uuid(let x): self = .uuid(x)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,202 @@
+// One run of a query in one transaction: evaluates its condition on rows, and follows its paths.
+
+internal import LMDB
+
+/// What a run remembers about the target of a step: paths of neighbouring records often lead to the same one.
+private final class StepTarget {
+    /// By what the target was found: the reference, the joined value, or the key of the record that the step begins at.
+    var sought = ByteWriter(capacity: 64)
+    var isKnown = false
+    /// For which record it was resolved last.
+    var turn = 0
+    /// The target's storage key and row; no row if it is missing.
+    var key = ByteWriter(capacity: 64)
+    var row: RowBody?
+    /// Where the row lies if it was compressed.
+    var copy = ByteWriter(capacity: 16)
+}
+
+final class QueryEvaluation {
+    let access: StoreAccess
+    private let places: [QueryPlace]
+    private let steps: [QueryStep]
+    private let filter: QueryFilter
+    private let program: UnsafeMutableBufferPointer<QueryFilter.Instruction>
+    private let start: Int32
+    private var targets: [StepTarget] = []
+    private var turn = 0
+    private var folded = ByteWriter(capacity: 256)
+    private var followed = ByteWriter(capacity: 256)
+
+    init(_ access: StoreAccess, _ places: QueryPlaces, _ filter: QueryFilter) {
+        self.access = access
+        self.places = places.places
+        steps = places.steps
+        self.filter = filter
+        program = filter.instructions
+        start = filter.start
+        targets = steps.map { _ in StepTarget() }
+    }
+
+    /// To be called before a record is looked at: what was found along the paths of another one does not hold for it.
+    @inline(__always)
+    func begin() { if !steps.isEmpty { turn &+= 1 } }
+
+    func isFolded(_ index: Int) -> Bool { places[index].isFolded }
+
+    /// Whether a record meets the condition.
+    @inline(__always)
+    func admits(_ key: Bytes, _ row: RowBody) throws -> Bool {
+        var next = start
+        let program = program
+        while next >= 0 {
+            let instruction = program.baseAddress.unsafelyUnwrapped + Int(next)
+            let isMet: Bool
+            if instruction.pointee.isDirect, instruction.pointee.code != .containsTarget {
+                if let value = row.value(of: instruction.pointee.field, at: Int(instruction.pointee.rank)), !value.isNull {
+                    isMet =
+                        instruction.pointee.code == .isMissing
+                        ? instruction.pointee.order == .reference && isEmptyList(value) : instruction.pointee.isMet(by: value)
+                } else {
+                    isMet = instruction.pointee.code == .isMissing
+                }
+            } else {
+                isMet = try isMetElsewhere(instruction.pointee, key, row)
+            }
+            next = isMet ? instruction.pointee.onTrue : instruction.pointee.onFalse
+        }
+        return next == QueryFilter.accept
+    }
+
+    private func isEmptyList(_ value: EncodedValue) -> Bool {
+        if value.tag == ValueTag.references { return value.bytes.count == 1 }
+        return EdgeList(value).map { $0.count == 0 } ?? false
+    }
+
+    /// Tests of values behind relationships, of relationships that are followed, and of text whose case does not count.
+    private func isMetElsewhere(_ instruction: QueryFilter.Instruction, _ key: Bytes, _ row: RowBody) throws -> Bool {
+        let place = places[Int(instruction.place)]
+        if case .toMany = place.kind { return try isMetByList(instruction, place, key, row) }
+        let value = try value(at: Int(instruction.place), key, row)
+        guard let value else { return instruction.code == .isMissing }
+        if instruction.code == .isMissing { return false }
+        guard instruction.order == .foldedText else { return instruction.isMet(by: value) }
+        guard value.tag == ValueTag.array else { return instruction.isMet(by: fold(value)) }
+        var isFound = false
+        value.forEachElement { element in
+            if !isFound, !element.isNull { isFound = fold(element).order(to: instruction.operand, instruction.order) == 0 }
+        }
+        return isFound
+    }
+
+    private func isMetByList(
+        _ instruction: QueryFilter.Instruction, _ place: QueryPlace, _ key: Bytes, _ row: RowBody
+    ) throws -> Bool {
+        var isFound = false
+        guard let (key, row) = try origin(place.origin, key, row) else { return instruction.code == .isMissing }
+        let isMissing = instruction.code == .isMissing
+        let body: (Bytes) -> Bool = { target in
+            isFound = isMissing || Bytes.equal(target, instruction.operand.bytes)
+            return !isFound
+        }
+        switch place.source {
+        case .stored(let field):
+            guard let value = row.value(of: field, at: place.rank), !value.isNull else { return isMissing }
+            guard try access.forEachReference(value, body) || isFound else {
+                throw StoreError.damagedRow(entity: place.owner, key: access.describe(key))
+            }
+        case .followed(let relationship): try access.targets(of: key, relationship, body)
+        }
+        return isFound != isMissing
+    }
+
+    /// The value at a place of a record, nil if it is missing; for a place in the record's own row it stands there. Valid
+    /// until the next value is asked for.
+    func value(at index: Int, _ key: Bytes, _ row: RowBody) throws -> EncodedValue? {
+        let place = places[index]
+        guard let (key, row) = try origin(place.origin, key, row) else { return nil }
+        switch place.source {
+        case .stored(let field):
+            guard let value = row.value(of: field, at: place.rank), !value.isNull else { return nil }
+            return value
+        case .followed(let relationship):
+            followed.removeAll()
+            try access.targets(of: key, relationship) { target in
+                followed.append(ValueTag.reference)
+                followed.append(target)
+                return false
+            }
+            return followed.count == 0 ? nil : EncodedValue(followed.bytes)
+        }
+    }
+
+    /// A text with its case folded. Valid until the next one is.
+    func fold(_ value: EncodedValue) -> EncodedValue {
+        folded.removeAll()
+        folded.append(value.tag)
+        CaseFolding.append(value.payload, to: &folded)
+        return EncodedValue(folded.bytes)
+    }
+
+    /// The record that a place belongs to. Nil if it is missing.
+    private func origin(_ index: Int, _ key: Bytes, _ row: RowBody) throws -> (Bytes, RowBody)? {
+        if index == 0 { return (key, row) }
+        let target = targets[index - 1]
+        if target.turn != turn {
+            try resolve(index - 1, target, key, row)
+            target.turn = turn
+        }
+        return target.row.map { (target.key.bytes, $0) }
+    }
+
+    private func resolve(_ index: Int, _ target: StepTarget, _ key: Bytes, _ row: RowBody) throws {
+        let step = steps[index]
+        guard let (key, row) = try origin(step.origin, key, row) else { return target.row = nil }
+        switch step.source {
+        case .stored(let field):
+            guard let reference = row.value(of: field, at: step.rank)?.reference else { return forget(target) }
+            if target.isKnown, Bytes.equal(reference, target.sought.bytes) { return }
+            remember(reference, target)
+            try read(step, target, reference)
+        case .followed(let relationship):
+            // A join depends on the record's own value only, which many records share.
+            var sought = key
+            if let join = relationship.join {
+                guard let value = row.value(of: join.own), !value.isNull else { return forget(target) }
+                sought = value.bytes
+            }
+            if target.isKnown, Bytes.equal(sought, target.sought.bytes) { return }
+            remember(sought, target)
+            target.row = nil
+            try access.targets(of: key, relationship) { found in
+                try read(step, target, found)
+                return false
+            }
+        }
+    }
+
+    private func forget(_ target: StepTarget) {
+        target.isKnown = false
+        target.row = nil
+    }
+
+    private func remember(_ sought: Bytes, _ target: StepTarget) {
+        target.sought.removeAll()
+        target.sought.append(sought)
+        target.isKnown = true
+    }
+
+    private func read(_ step: QueryStep, _ target: StepTarget, _ key: Bytes) throws {
+        target.key.removeAll()
+        target.key.append(key)
+        target.row = nil
+        try access.lending {
+            guard let found = try access.row(step.destination, target.key.bytes) else { return }
+            // A row that lies in the file stays where it is; a decompressed one is given back at the end of this closure.
+            guard RowView.dictionary(of: found.bytes) != nil else { return target.row = found.body }
+            target.copy.removeAll()
+            target.copy.append(found.body.bytes)
+            target.row = RowBody(target.copy.bytes, isWide: found.body.isWide)
+        }
+    }
+}

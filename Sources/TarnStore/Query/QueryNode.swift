@@ -1,0 +1,212 @@
+// A condition that met the catalog: paths are places, values are operands, and only tests are negated.
+
+/// A test of the value at one place.
+struct QueryTest {
+    enum Operation {
+        case isMissing
+        case compare(Relation, Operand)
+        /// In ascending order, each once.
+        case isIn([Operand])
+        case hasPrefix([UInt8])
+        case containsText([UInt8])
+        case containsElement(Operand)
+        /// A relationship that leads to this key, among others.
+        case containsTarget(Operand)
+        case like(LikePattern)
+    }
+
+    enum Relation: UInt8 { case equal, less, lessOrEqual, greater, greaterOrEqual }
+
+    let place: Int
+    let operation: Operation
+}
+
+/// A condition in negation normal form. There is no third truth value, so De Morgan's laws hold.
+indirect enum QueryNode {
+    case always, never
+    case test(QueryTest, isNegated: Bool)
+    /// At least two, none of which is an `all`.
+    case all([QueryNode])
+    case any([QueryNode])
+
+    static func all(of nodes: [QueryNode]) -> QueryNode {
+        var result: [QueryNode] = []
+        for node in nodes {
+            switch node {
+            case .always: break
+            case .never: return .never
+            case .all(let inner): result += inner
+            default: result.append(node)
+            }
+        }
+        return result.count > 1 ? .all(result) : result.first ?? .always
+    }
+
+    static func any(of nodes: [QueryNode]) -> QueryNode {
+        var result: [QueryNode] = []
+        for node in nodes {
+            switch node {
+            case .never: break
+            case .always: return .always
+            case .any(let inner): result += inner
+            default: result.append(node)
+            }
+        }
+        return result.count > 1 ? .any(result) : result.first ?? .never
+    }
+
+    /// What has to hold altogether.
+    var conjuncts: [QueryNode] {
+        switch self {
+        case .always: []
+        case .all(let nodes): nodes
+        default: [self]
+        }
+    }
+}
+
+extension QueryPlaces {
+    /// - Throws: `.unknownField`, `.wrongType`, `.leadsToSeveral`.
+    mutating func node(_ condition: Condition, negated: Bool = false) throws(StoreError) -> QueryNode {
+        switch condition {
+        case .all: return negated ? .never : .always
+        case .not(let inner): return try node(inner, negated: !negated)
+        case .and(let conditions), .or(let conditions):
+            var nodes: [QueryNode] = []
+            for inner in conditions { nodes.append(try node(inner, negated: negated)) }
+            var isAll = false
+            if case .and = condition { isAll = true }
+            return isAll != negated ? .all(of: nodes) : .any(of: nodes)
+        case .between(let path, let low, let high):
+            return try node(
+                .and([.compare(path, .greaterOrEqual, low), .compare(path, .lessOrEqual, high)]), negated: negated)
+        case .compare(let path, let comparison, let value):
+            return try compare(place(path), comparison, value, negated)
+        case .isIn(let path, let values):
+            let place = try place(path)
+            var operands: [Operand] = [], admitsMissing = false
+            try checkIsSingle(place)
+            for value in values {
+                if case .null = value { admitsMissing = true } else { operands.append(try operand(value, place)) }
+            }
+            operands.sort { a, b in a.tuple.lexicographicallyPrecedes(b.tuple) }
+            var distinct: [Operand] = []
+            for operand in operands where operand.tuple != distinct.last?.tuple { distinct.append(operand) }
+            var nodes = admitsMissing ? [test(place, .isMissing, negated)] : []
+            if !distinct.isEmpty { nodes.append(test(place, .isIn(distinct), negated)) }
+            return negated ? .all(of: nodes) : .any(of: nodes)
+        case .hasPrefix(let path, let text):
+            let place = try textPlace(path, "a text with a beginning")
+            return test(place, .hasPrefix(Array((self[place].isFolded ? CaseFolding.fold(text) : text).utf8)), negated)
+        case .like(let path, let text):
+            let place = try textPlace(path, "a text that a pattern fits")
+            let pattern = LikePattern(text, folded: self[place].isFolded)
+            switch pattern.form {
+            case .equal(let bytes):
+                return test(place, .compare(.equal, try operand(text: bytes, place)), negated)
+            case .prefix(let bytes): return test(place, .hasPrefix(bytes), negated)
+            case .contains(let bytes): return test(place, .containsText(bytes), negated)
+            case .pattern: return test(place, .like(pattern), negated)
+            }
+        case .contains(let path, let value): return try contains(place(path), value, negated)
+        case .isMissing(let path): return test(try place(path), .isMissing, negated)
+        }
+    }
+
+    private func test(_ place: Int, _ operation: QueryTest.Operation, _ isNegated: Bool) -> QueryNode {
+        .test(QueryTest(place: place, operation: operation), isNegated: isNegated)
+    }
+
+    private func compare(
+        _ place: Int, _ comparison: Condition.Comparison, _ value: Value, _ negated: Bool
+    ) throws(StoreError) -> QueryNode {
+        if case .null = value {
+            switch comparison {
+            case .equal, .lessOrEqual, .greaterOrEqual: return test(place, .isMissing, negated)
+            case .notEqual: return test(place, .isMissing, !negated)
+            case .less, .greater: return negated ? .always : .never
+            }
+        }
+        try checkIsSingle(place)
+        let operand = try operand(value, place)
+        switch comparison {
+        case .equal: return test(place, .compare(.equal, operand), negated)
+        case .notEqual: return test(place, .compare(.equal, operand), !negated)
+        case .less: return test(place, .compare(.less, operand), negated)
+        case .lessOrEqual: return test(place, .compare(.lessOrEqual, operand), negated)
+        case .greater: return test(place, .compare(.greater, operand), negated)
+        case .greaterOrEqual: return test(place, .compare(.greaterOrEqual, operand), negated)
+        }
+    }
+
+    private func contains(_ index: Int, _ value: Value, _ negated: Bool) throws(StoreError) -> QueryNode {
+        let place = self[index]
+        switch place.kind {
+        case .attribute(.array(let element)):
+            guard let converted = element.converting(value) else {
+                throw wrongType(place, "a list of \(element.expectation)", value.typeName)
+            }
+            return test(index, .containsElement(Operand(converted, folded: place.isFolded)), negated)
+        case .attribute(let type):
+            guard type.isText, case .string(let text)? = AttributeType.string.converting(value) else {
+                throw wrongType(place, type.description, "a text or a list that contains \(value.typeName)")
+            }
+            return test(index, .containsText(Array((place.isFolded ? CaseFolding.fold(text) : text).utf8)), negated)
+        case .toMany: return test(index, .containsTarget(try operand(value, index)), negated)
+        case .toOne: throw wrongType(place, "a relationship to one record", "a list: compare it with the key")
+        }
+    }
+
+    /// - Throws: `.wrongType` if the value cannot be compared with what is at the place.
+    func operand(_ value: Value, _ index: Int) throws(StoreError) -> Operand {
+        let place = self[index]
+        switch place.kind {
+        case .attribute(let type):
+            guard let converted = type.converting(value) else {
+                throw wrongType(place, type.expectation, value.typeName)
+            }
+            return Operand(converted, folded: place.isFolded)
+        case .toOne(let destination), .toMany(let destination):
+            guard let key = RecordKey(value, of: destination) else {
+                throw wrongType(place, "a key of \(destination.name) (\(destination.keyForm))", value.typeName)
+            }
+            return Operand(key)
+        }
+    }
+
+    /// An operand from text that is folded already.
+    private func operand(text: [UInt8], _ index: Int) throws(StoreError) -> Operand {
+        guard case .attribute(let type) = self[index].kind else { return Operand(.string("")) }
+        let text = String(decoding: text, as: UTF8.self)
+        switch type {
+        case .url: return Operand(.url(text))
+        case .json: return Operand(.json(text))
+        // A pattern without wildcards need not be one of the enumeration's values.
+        default: return Operand(.string(text))
+        }
+    }
+
+    /// - Throws: `.wrongType` if the place has several values.
+    func checkIsSingle(_ index: Int) throws(StoreError) {
+        let place = self[index]
+        switch place.kind {
+        case .attribute(.array(let element)):
+            throw wrongType(place, "a list of \(element)", "a single value: ask whether it contains one")
+        case .toMany: throw wrongType(place, "a relationship to several records", "a single key: ask whether it contains one")
+        default: break
+        }
+    }
+
+    private mutating func textPlace(_ path: FieldPath, _ found: String) throws(StoreError) -> Int {
+        let index = try place(path)
+        guard case .attribute(let type) = self[index].kind, type.isText else {
+            let kind = if case .attribute(let type) = self[index].kind { type.description } else { "a relationship" }
+            throw wrongType(self[index], kind, found)
+        }
+        return index
+    }
+
+    private func wrongType(_ place: QueryPlace, _ expected: String, _ found: String) -> StoreError {
+        .wrongType(entity: place.owner, field: place.name, expected: expected, found: found)
+    }
+}

@@ -1,0 +1,211 @@
+// Answering a compiled query along the access path that was chosen for it.
+
+internal import LMDB
+
+struct QueryRun {
+    let access: StoreAccess
+    let query: CompiledQuery
+    let chosen: QueryAccess
+    let evaluation: QueryEvaluation
+    private let isUnfiltered: Bool
+
+    init(_ access: StoreAccess, _ query: CompiledQuery) throws {
+        self.access = access
+        self.query = query
+        chosen = try QueryPlanner(access, query).choose()
+        let filter = QueryFilter(chosen.residual, query.places)
+        isUnfiltered = filter.isEmpty
+        evaluation = QueryEvaluation(access, query.places, filter)
+    }
+
+    /// Calls the closure with the storage key and the row of every record of the result, in its order, until it returns false.
+    func forEach(_ body: (Bytes, RowView) throws -> Bool) throws {
+        guard query.limit > 0 else { return }
+        switch chosen.form {
+        case .nothing: return
+        case .path(let path) where chosen.isOrdered: try forEachOrdered(path, body)
+        default: try forEachSorted(body)
+        }
+    }
+
+    /// The row of a record that was found, if it is in the result. Valid until the `lending` closure around the call returns.
+    @inline(__always)
+    func admitted(_ key: Bytes, _ bytes: Bytes) throws -> RowView? {
+        guard bytes.count >= RowFormat.headerSize else { throw damaged(key) }
+        if query.partials != .included, (bytes[1] & RowFormat.partial != 0) != (query.partials == .only) { return nil }
+        // The header is never compressed: what is of another entity is passed over without decompressing it.
+        if bytes.load(6, UInt16.self) != query.entity.id {
+            guard let kind = access.catalog.entity(id: bytes.load(6)), kind.root == query.entity.root else { throw damaged(key) }
+            guard access.catalog.isKind(kind.id, of: query.entity.id) else { return nil }
+        }
+        let row = try RowView(bytes) ?? access.view(bytes, query.entity, key)
+        evaluation.begin()
+        return try isUnfiltered || evaluation.admits(key, row.body) ? row : nil
+    }
+
+    private func damaged(_ key: Bytes) -> StoreError { .damagedRow(entity: query.entity.name, key: access.describe(key)) }
+
+    /// The bytes of the row that an entry of an index leads to.
+    func row(_ key: Bytes, _ table: Table) throws -> Bytes {
+        guard let row = try access.raw.get(table, key) else {
+            throw StoreError.damagedCatalog(path: "", detail: "an index of \(query.entity.name) leads to no record")
+        }
+        return row
+    }
+
+    /// Every record that is found along the path and meets the condition, in the order of the path.
+    func walk(_ path: AccessPath, from start: WalkStart? = nil, _ body: (Bytes, RowView) throws -> Bool) throws {
+        let table = try access.state.records(of: query.entity.root)
+        try path.walk(access, query.entity, from: start, sorting: { try sorted($0) }) { key, bytes in
+            try access.lending {
+                guard let row = try admitted(key, bytes ?? row(key, table)) else { return true }
+                return try body(key, row)
+            }
+        }
+    }
+
+    /// Puts records whose order the index does not know into the order of the query.
+    private func sorted(_ keys: [[UInt8]]) throws -> [[UInt8]] {
+        guard keys.count > 1 else { return keys }
+        let table = try access.state.records(of: query.entity.root)
+        var buffer = SortBuffer(keeping: .max, entity: query.entity.name)
+        for key in keys {
+            try key.withUnsafeBytes { key in
+                try access.lending {
+                    let view = try access.view(row(key, table), query.entity, key)
+                    evaluation.begin()
+                    try buffer.add { try evaluation.appendPosition(query.order, key, view.body, to: &$0) }
+                }
+            }
+        }
+        buffer.sort()
+        return (0..<buffer.count).map { Array(buffer.storageKey($0)) }
+    }
+
+    // MARK: In the order of the path
+
+    private func forEachOrdered(_ path: AccessPath, _ body: (Bytes, RowView) throws -> Bool) throws {
+        var skipped = query.offset, left = query.limit
+        if skipped > 0, chosen.isExact(query) { return try forEachBehind(path, body) }
+        let place = position
+        var isPast = place == nil
+        var writer = ByteWriter(capacity: 256)
+        try walk(path, from: walkStart(path)) { key, row in
+            if !isPast {
+                writer.removeAll()
+                _ = try evaluation.appendPosition(query.order, key, row.body, to: &writer)
+                guard place?.withUnsafeBytes({ Bytes.compare(writer.bytes, $0) > 0 }) ?? true else { return true }
+                isPast = true
+            }
+            if skipped > 0 {
+                skipped -= 1
+                return true
+            }
+            left -= 1
+            guard try body(key, row) else { return false }
+            return left > 0
+        }
+    }
+
+    /// The same behind an offset, with nothing to look at in the rows before.
+    private func forEachBehind(_ path: AccessPath, _ body: (Bytes, RowView) throws -> Bool) throws {
+        var skipped = query.offset, left = query.limit
+        let table = try access.state.records(of: query.entity.root)
+        try path.walk(access, query.entity, from: nil, sorting: { try sorted($0) }) { key, bytes in
+            if skipped > 0 {
+                skipped -= 1
+                return true
+            }
+            left -= 1
+            return try access.lending {
+                guard let row = try admitted(key, bytes ?? row(key, table)) else { return true }
+                return try body(key, row)
+            } && left > 0
+        }
+    }
+
+    /// Where the result begins: behind this position.
+    private var position: [UInt8]? { query.after.map { Array($0.position) } }
+
+    /// The place in the path's table that corresponds to the position.
+    private func walkStart(_ path: AccessPath) -> WalkStart? {
+        guard let after = query.after else { return nil }
+        let position = Array(after.position), sortKey = Array(position.prefix(after.sortKeyLength))
+        var start = WalkStart(values: [], storageKey: Array(position.dropFirst(after.sortKeyLength)))
+        var offset = 0, taken = 0
+        for part in query.order {
+            // Each part is a tuple element and 00, complemented if it descends.
+            var bytes = Array(sortKey.dropFirst(offset))
+            if part.isDescending { for index in bytes.indices { bytes[index] = ~bytes[index] } }
+            let length = bytes.withUnsafeBytes { bytes -> Int? in
+                var reader = TupleReader(bytes)
+                return reader.skip() ? reader.offset : nil
+            }
+            guard let length else { return nil }
+            if !path.skippedOrder.contains(taken), start.count < path.orderedCount {
+                start.values += bytes.prefix(length)
+                start.count += 1
+            }
+            taken += 1
+            offset += length + 1
+        }
+        return start
+    }
+
+    // MARK: Sorted in memory
+
+    private func forEachSorted(_ body: (Bytes, RowView) throws -> Bool) throws {
+        var buffer = SortBuffer(keeping: query.reach, entity: query.entity.name)
+        let place = position
+        var writer = ByteWriter(capacity: 256)
+        try forEachUnordered { key, row in
+            if let place {
+                writer.removeAll()
+                _ = try evaluation.appendPosition(query.order, key, row.body, to: &writer)
+                guard place.withUnsafeBytes({ Bytes.compare(writer.bytes, $0) > 0 }) else { return true }
+            }
+            try buffer.add { try evaluation.appendPosition(query.order, key, row.body, to: &$0) }
+            return true
+        }
+        buffer.sort()
+        let table = try access.state.records(of: query.entity.root)
+        guard query.offset < buffer.count else { return }
+        for index in query.offset..<min(buffer.count, query.reach) {
+            let key = buffer.storageKey(index)
+            let goesOn = try access.lending {
+                try body(key, access.view(row(key, table), query.entity, key))
+            }
+            guard goesOn else { return }
+        }
+    }
+
+    /// Every record of the result, each once, in any order, without limit and offset.
+    func forEachUnordered(_ body: (Bytes, RowView) throws -> Bool) throws {
+        switch chosen.form {
+        case .nothing: return
+        case .path(let path): try walk(path, body)
+        case .union(let paths):
+            let table = try access.state.records(of: query.entity.root)
+            var buffer = SortBuffer(keeping: .max, entity: query.entity.name)
+            for path in paths {
+                try path.walk(access, query.entity, from: nil, sorting: { $0 }) { key, _ in
+                    try buffer.add { writer in
+                        writer.append(key)
+                        return 0
+                    }
+                    return true
+                }
+            }
+            buffer.sort()
+            for index in 0..<buffer.count {
+                let key = buffer.storageKey(index)
+                if index > 0, Bytes.equal(key, buffer.storageKey(index - 1)) { continue }
+                let goesOn = try access.lending {
+                    guard let row = try admitted(key, row(key, table)) else { return true }
+                    return try body(key, row)
+                }
+                guard goesOn else { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// What records refer to and the store does not have: what to fetch next.
+
+internal import LMDB
+
+/// Targets of a relationship that are not in the store.
+public struct MissingTargets: Sendable {
+    /// Each once, in ascending order: keys as `.reference`; of a joined relationship the values that no record has.
+    public var targets: [Value]
+    /// How many more there are whose keys are too long to stand in a reference: nobody can name them.
+    public var unnamedCount: Int
+    /// Where to go on; nil if there is no more.
+    public var next: ContinuationToken?
+}
+
+extension StoreReader {
+    /// What a relationship of an entity's records leads to without there being a record, each once.
+    ///
+    /// It steps through the index of the relationship from one target to the next, however many records refer to it, and reads no
+    /// row but the targets'. A relationship that is derived leads to records that are there: it has none.
+    ///
+    /// - Parameters:
+    ///   - limit: at most that many targets; nil for all.
+    ///   - after: where an earlier part of the same list ended.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongToken`, `.damagedRow`.
+    public func missingTargets(
+        of entity: String, _ relationship: String, limit: Int? = nil, after: ContinuationToken? = nil
+    ) throws -> MissingTargets {
+        precondition(limit ?? 0 >= 0, "a limit is not negative")
+        let entity = try access.state.entity(entity)
+        guard let found = catalog.relationship(relationship, of: entity) else {
+            throw StoreError.unknownField(
+                entity: entity.name, name: relationship, known: catalog.relationships(of: entity).map(\.name))
+        }
+        // The fingerprint of a query that nobody can ask: an entity has no such name.
+        let fingerprint = Query("\(entity.name) \(relationship)").fingerprint
+        if let after, after.fingerprint != fingerprint { throw StoreError.wrongToken(entity: entity.name) }
+        guard let walk = try MissingWalk(access, entity, found) else {
+            return MissingTargets(targets: [], unnamedCount: 0, next: nil)
+        }
+        var result = MissingTargets(targets: [], unnamedCount: 0, next: nil), last: [UInt8] = []
+        try walk.run(after: after.map { Array($0.position) } ?? []) { entry, value in
+            // Values that are too long for the index are one place there: they are never torn apart.
+            if let limit, result.targets.count >= limit, !last.elementsEqual(entry) {
+                result.next = last.isEmpty
+                    ? after : last.withUnsafeBytes { ContinuationToken(fingerprint: fingerprint, position: $0, sortKeyLength: 0) }
+                return false
+            }
+            last = Array(entry)
+            if let value { result.targets.append(value) } else { result.unnamedCount += 1 }
+            return true
+        }
+        return result
+    }
+}
+
+/// A walk over the index of a relationship, from one target to the next.
+private struct MissingWalk {
+    let access: StoreAccess
+    let entity: Catalog.Entity
+    let destination: Catalog.Entity
+    let field: Catalog.Field
+    let join: Catalog.Join?
+    let index: UInt32
+    let isPositioned: Bool
+    /// Whether the index has records of other entities as well.
+    let isShared: Bool
+
+    /// Nil if the relationship is derived.
+    init?(_ access: StoreAccess, _ entity: Catalog.Entity, _ relationship: Catalog.Relationship) throws {
+        let id = relationship.join?.own ?? relationship.field
+        guard relationship.isStored || relationship.join?.destination == relationship.destination,
+            let destination = access.catalog.entity(id: relationship.destination), let field = entity.field(id: id),
+            let index = field.index ?? (relationship.join == nil ? nil : access.attributeIndex(id, entity))
+        else { return nil }
+        self.access = access
+        self.entity = entity
+        self.destination = destination
+        self.field = field
+        self.index = index
+        join = relationship.join
+        isPositioned = if case .reference(let reference) = field.kind { reference.inverseIsOrdered } else { false }
+        isShared = !access.catalog.declares(entity, field.id)
+    }
+
+    /// Calls the closure with every target that is missing, and where it begins in the index.
+    func run(after: [UInt8], _ body: (Bytes, Value?) throws -> Bool) throws {
+        let cursor = try access.raw.cursor(access.state.index(index))
+        defer { cursor.close() }
+        var next = after.isEmpty ? after : after + [0xFF]
+        while true {
+            let entry = next.isEmpty ? try cursor.first() : try next.withUnsafeBytes { try cursor.seek($0) }
+            guard let (key, _) = entry else { return }
+            let length = try length(of: key)
+            let target = key.slice(0..<length)
+            next = Array(target) + [0xFF]
+            let isCut = join != nil && IndexEntry.isCut(target)
+            if isCut {
+                // Several values may stand behind the same beginning: the rows tell them apart.
+                next = Array(target.slice(0..<IndexEntry.longestValue)) + [0xFF, 0xFF]
+                guard try cutValues(cursor, target, body) else { return }
+                continue
+            }
+            if target.first == TupleCode.null, join != nil { continue }
+            guard try isMissing(target, owner: key) else { continue }
+            if isShared, try !hasReferrer(cursor, target) { continue }
+            guard try body(target, named(target)) else { return }
+        }
+    }
+
+    private func length(of key: Bytes) throws -> Int {
+        let length =
+            join == nil
+            ? StorageKey.length(in: key, components: destination.keyTypes.count) : IndexEntry.values(of: key, components: 1).length
+        guard let length, length < key.count else {
+            throw StoreError.damagedCatalog(path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
+        }
+        return length
+    }
+
+    private func isMissing(_ target: Bytes, owner key: Bytes) throws -> Bool {
+        guard let join else { return try access.lending { try access.row(destination, target) == nil } }
+        // The record knows the value as rows have it.
+        let owner = key.slice(target.count..<key.count)
+        return try isMissing(join, owner)
+    }
+
+    private func isMissing(_ join: Catalog.Join, _ owner: Bytes) throws -> Bool {
+        var isFound = false
+        let relationship = Catalog.Relationship(
+            name: "", owner: entity.id, field: join.own, isStored: false, destination: destination.id, isToMany: false,
+            isOrdered: false, join: join)
+        try access.joined(owner, relationship, join) { _ in
+            isFound = true
+            return false
+        }
+        return !isFound
+    }
+
+    /// Whether a record of the entity itself refers to the target.
+    private func hasReferrer(_ cursor: RawCursor, _ target: Bytes) throws -> Bool {
+        let target = Array(target)
+        return try target.withUnsafeBytes { target in
+            var entry = try cursor.seek(target)
+            while let (key, _) = entry, IndexEntry.begins(key, with: target) {
+                if let owner = IndexEntry.owner(in: key, afterValuesOf: target.count, positioned: isPositioned),
+                    try access.lending({ try access.row(entity, owner) != nil })
+                {
+                    return true
+                }
+                entry = try cursor.next()
+            }
+            return false
+        }
+    }
+
+    private func named(_ target: Bytes) throws -> Value? {
+        guard join != nil else { return RecordKey(storageKey: target).map(Value.reference) }
+        guard case .attribute(let type) = field.kind else { return nil }
+        var reader = TupleReader(target)
+        return reader.next().flatMap { Value($0, type) }
+    }
+
+    /// Values that are too long for the index, each once, in the order of their first records.
+    private func cutValues(_ cursor: RawCursor, _ target: Bytes, _ body: (Bytes, Value?) throws -> Bool) throws -> Bool {
+        guard let join else { return true }
+        var seen: Set<[UInt8]> = []
+        var entry = try cursor.seek(target)
+        while let (key, _) = entry, key.hasPrefix(target) {
+            let owner = key.slice(target.count..<key.count)
+            let value: [UInt8]? = try access.lending {
+                guard let row = try access.row(entity, owner), let value = row.body.value(of: field.id) else { return nil }
+                return Array(value.bytes)
+            }
+            if let value, seen.insert(value).inserted, try isMissing(join, owner) {
+                guard try body(target, value.withUnsafeBytes { EncodedValue($0).decoded() }) else { return false }
+            }
+            entry = try cursor.next()
+        }
+        return true
+    }
+}
+
+extension StoreAccess {
+    /// The index of an attribute.
+    func attributeIndex(_ field: UInt16, _ entity: Catalog.Entity) -> UInt32? {
+        (try? state.rules(of: entity.id))?.index(of: field)?.id
+    }
+}
+
+extension Value {
+    /// A value of an attribute's type from its form in an index. Nil if it is another one's.
+    init?(_ element: TupleElement, _ type: AttributeType) {
+        switch (element, type) {
+        case (.null, _): self = .null
+        case (.bool(let x), _): self = .bool(x)
+        case (.int(let x), .date): self = .date(Timestamp(microseconds: x))
+        case (.int(let x), _): self = .int(x)
+        case (.uint(let x), _): self = .uint(x)
+        case (.double(let x), _): self = .double(x)
+        case (.string(let x), .url): self = .url(x)
+        case (.string(let x), .json): self = .json(x)
+        case (.string(let x), _): self = .string(x)
+        case (.bytes(let x), _): self = .bytes(x)
+        case (.uuid(let x), _) where x.count == 16: self = .uuid(.init(bytes: x))
+        case (.decimal(let x), _): self = .decimal(x)
+        default: return nil
+        }
+    }
+}

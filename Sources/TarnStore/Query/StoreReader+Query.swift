@@ -1,0 +1,89 @@
+// Asking a snapshot for the records of a query, as dynamic values.
+
+internal import LMDB
+
+/// A part of a query's result, and where the next one begins.
+public struct QueryPage: Sendable {
+    public var records: [Record]
+    /// To be given as ``Query/after``; nil if there is no more.
+    public var next: ContinuationToken?
+}
+
+extension StoreReader {
+    /// Copies of the records of a query, in its order.
+    ///
+    /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField`, `.wrongType` and `.leadsToSeveral` if the query does not fit the
+    ///   catalog; `.wrongToken`; `.sortTooLarge` if the order has to be made in memory, for too many records; `.damagedRow`.
+    public func fetch(_ query: Query) throws -> [TarnStore.Record] {
+        var records: [TarnStore.Record] = []
+        try forEach(query) { record in
+            records.append(record)
+            return true
+        }
+        return records
+    }
+
+    /// The records of a query in its order, each a copy, until the closure returns false.
+    ///
+    /// - Throws: what the closure throws, and as ``fetch(_:)-(Query)``.
+    public func forEach(_ query: Query, _ body: (TarnStore.Record) throws -> Bool) throws {
+        let run = try QueryRun(access, CompiledQuery(query, access.state))
+        try run.forEach { key, row in try body(access.record(run.query.entity, key, row)) }
+    }
+
+    /// The records of a query up to its limit, and where the next page begins.
+    ///
+    /// - Throws: as ``fetch(_:)-(Query)``.
+    public func page(_ query: Query) throws -> QueryPage {
+        var records: [TarnStore.Record] = []
+        let next = try page(query) { run, key, row in records.append(try access.record(run.query.entity, key, row)) }
+        return QueryPage(records: records, next: next)
+    }
+
+    /// Whether a query has any record. Stops at the first.
+    ///
+    /// - Throws: as ``fetch(_:)-(Query)``.
+    public func exists(_ query: Query) throws -> Bool {
+        var query = query, isFound = false
+        query.order = query.after == nil ? [] : query.order
+        query.limit = min(query.limit ?? 1, 1)
+        try QueryRun(access, CompiledQuery(query, access.state)).forEach { _, _ in
+            isFound = true
+            return false
+        }
+        return isFound
+    }
+
+    /// Calls the closure with the records of a page, and returns where the next one begins.
+    func page(_ query: Query, _ body: (QueryRun, Bytes, RowView) throws -> Void) throws -> ContinuationToken? {
+        guard let limit = query.limit else {
+            let run = try QueryRun(access, CompiledQuery(query, access.state))
+            try run.forEach { key, row in
+                try body(run, key, row)
+                return true
+            }
+            return nil
+        }
+        guard limit > 0 else { return query.after }
+        // One more tells whether there is a next page.
+        var longer = query
+        longer.limit = limit < .max ? limit + 1 : limit
+        let run = try QueryRun(access, CompiledQuery(longer, access.state))
+        var count = 0, hasMore = false, last = ByteWriter(capacity: 256), sortKeyLength = 0
+        try run.forEach { key, row in
+            guard count < limit else {
+                hasMore = true
+                return false
+            }
+            count += 1
+            if count == limit {
+                run.evaluation.begin()
+                sortKeyLength = try run.evaluation.appendPosition(run.query.order, key, row.body, to: &last)
+            }
+            try body(run, key, row)
+            return true
+        }
+        guard hasMore else { return nil }
+        return ContinuationToken(fingerprint: query.fingerprint, position: last.bytes, sortKeyLength: sortKeyLength)
+    }
+}

@@ -81,7 +81,8 @@ extension QueryPlaces {
             return try node(
                 .and([.compare(path, .greaterOrEqual, low), .compare(path, .lessOrEqual, high)]), negated: negated)
         case .compare(let path, let comparison, let value):
-            return try compare(place(path), comparison, value, negated)
+            let place = try place(path)
+            return try compare(place, comparison, value, negated)
         case .isIn(let path, let values):
             let place = try place(path)
             var operands: [Operand] = [], admitsMissing = false
@@ -108,7 +109,9 @@ extension QueryPlaces {
             case .contains(let bytes): return test(place, .containsText(bytes), negated)
             case .pattern: return test(place, .like(pattern), negated)
             }
-        case .contains(let path, let value): return try contains(place(path), value, negated)
+        case .contains(let path, let value):
+            let place = try place(path)
+            return try contains(place, value, negated)
         case .isMissing(let path): return test(try place(path), .isMissing, negated)
         }
     }

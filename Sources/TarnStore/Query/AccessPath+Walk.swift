@@ -148,8 +148,15 @@ private struct Walk {
 
     /// Where an entry stands that has the span's fixed values, the start's values and its storage key; or a place before.
     private func startKey(_ start: WalkStart, in span: KeySpan) -> [UInt8]? {
+        switch path.source {
+        case .rows, .members:
+            // Among keys with the same beginning the rows know the order.
+            if sortsCut, start.storageKey.count == StorageKey.digestLength { return Array(start.storageKey.prefix(StorageKey.longest + 1)) }
+            return start.storageKey
+        case .references: return span.lower + start.storageKey
+        case .index: break
+        }
         let key = fixedValues(of: span) + start.values
-        guard case .index = path.source else { return start.storageKey.isEmpty ? nil : start.storageKey }
         // What was cut stands behind the beginning, in an order that the rows know.
         if key.count > IndexEntry.longestValue { return Array(key.prefix(IndexEntry.longestValue)) }
         return key + start.storageKey
@@ -172,10 +179,12 @@ private struct Walk {
         var upper = span.upper
         // Behind all that have the start's values: those among them that were given already are passed over by the caller.
         if let start, let first = startKey(start, in: span) {
-            let isCut = first.count == IndexEntry.longestValue && path.componentCount > 0
+            let isIndex = path.componentCount > 0
+            let isCut = first.count == (isIndex ? IndexEntry.longestValue : StorageKey.longest + 1)
             var end = first
             if isCut {
-                end = first + [0xFF, 0xFF]
+                // Behind everything that begins so; a digest may begin with FF.
+                end = first + Array(repeating: 0xFF, count: 34)
             } else if path.direction == .backward || path.componentCount == 0 {
                 end = first + [0]
             } else {
@@ -223,7 +232,7 @@ private struct Walk {
     ) throws -> Bool {
         var entry: RawCursor.Entry? = first
         // In the group where the walk begins, what was given already is passed over at once.
-        if let start, let key = startKey(start, in: span), key.count > prefix.count, key.starts(with: prefix) {
+        if let start, let key = startKey(start, in: span), key.count > prefix.count, begins(key, with: prefix) {
             entry = try seek(key)
         }
         return try prefix.withUnsafeBytes { prefix in
@@ -233,6 +242,10 @@ private struct Walk {
             }
             return true
         }
+    }
+
+    private func begins(_ key: [UInt8], with values: [UInt8]) -> Bool {
+        key.withUnsafeBytes { key in values.withUnsafeBytes { IndexEntry.begins(key, with: $0) } }
     }
 
     private func last(before upper: [UInt8]?) throws -> RawCursor.Entry? {

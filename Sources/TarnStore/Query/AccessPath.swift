@@ -57,6 +57,8 @@ struct AccessPath {
     /// What walking costs, for choosing.
     var cost = 0.0
 
+    var isEverything: Bool { spans.count == 1 && spans[0].lower.isEmpty && spans[0].upper == nil }
+
     /// How many values stand before the storage key.
     var componentCount: Int {
         if case .index(let index) = source { index.componentCount } else { 0 }
@@ -118,7 +120,14 @@ struct QueryAccess {
 
     /// Whether what is found is in the result without a look at its row.
     func isExact(_ query: CompiledQuery) -> Bool {
-        guard case .path(let path) = form, case .always = residual else { return false }
-        return query.partials == .included && !path.needsEntityCheck && !path.isPoints
+        if case .path(let path) = form { path.isExact(query) } else { false }
+    }
+}
+
+extension AccessPath {
+    /// Whether the path by itself answers a query: no row has to be looked at.
+    func isExact(_ query: CompiledQuery) -> Bool {
+        guard case .always = residual else { return false }
+        return query.partials == .included && !needsEntityCheck && !isPoints
     }
 }

@@ -151,7 +151,7 @@ final class QueryEvaluation {
 
     private func resolve(_ index: Int, _ target: StepTarget, _ key: Bytes, _ row: RowBody) throws {
         let step = steps[index]
-        guard let (key, row) = try origin(step.origin, key, row) else { return target.row = nil }
+        guard let (key, row) = try origin(step.origin, key, row) else { return forget(target) }
         switch step.source {
         case .stored(let field):
             guard let reference = row.value(of: field, at: step.rank)?.reference else { return forget(target) }

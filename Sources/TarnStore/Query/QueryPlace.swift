@@ -62,6 +62,8 @@ struct QueryPlaces {
 
     subscript(index: Int) -> QueryPlace { places[index] }
 
+    func path(_ index: Int) -> FieldPath { paths[index] }
+
     /// - Throws: `.unknownField`; `.leadsToSeveral` if a relationship that is not the last name is to-many; `.wrongType` if
     ///   it is an attribute, or if a value has no case to ignore.
     mutating func place(_ path: FieldPath) throws(StoreError) -> Int {

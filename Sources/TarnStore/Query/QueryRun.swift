@@ -9,10 +9,14 @@ struct QueryRun {
     let evaluation: QueryEvaluation
     private let isUnfiltered: Bool
 
-    init(_ access: StoreAccess, _ query: CompiledQuery) throws {
+    init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: QueryPlanner.Purpose = .records) throws {
+        try self.init(access, query, QueryPlanner(access, query, for: purpose).choose())
+    }
+
+    init(_ access: StoreAccess, _ query: CompiledQuery, _ chosen: QueryAccess) throws {
         self.access = access
         self.query = query
-        chosen = try QueryPlanner(access, query).choose()
+        self.chosen = chosen
         let filter = QueryFilter(chosen.residual, query.places)
         isUnfiltered = filter.isEmpty
         evaluation = QueryEvaluation(access, query.places, filter)
@@ -80,6 +84,35 @@ struct QueryRun {
         }
         buffer.sort()
         return (0..<buffer.count).map { Array(buffer.storageKey($0)) }
+    }
+
+    /// The number of records of the result at least up to a bound, without offset; no row is read that need not be.
+    func count(upTo bound: Int) throws -> Int {
+        var count = 0
+        if case .path(let path) = chosen.form, query.after == nil, path.isExact(query) {
+            let cursor = try access.raw.cursor(path.source.table(query.entity, access.state))
+            defer { cursor.close() }
+            for span in path.spans {
+                try cursor.forEachKey(in: span) { _ in
+                    count += 1
+                    return count < bound
+                }
+            }
+            return count
+        }
+        guard query.after == nil else {
+            // What comes behind a place is known in the order of the result only.
+            try forEach { _, _ in
+                count += 1
+                return true
+            }
+            return count
+        }
+        try forEachUnordered { _, _ in
+            count += 1
+            return count < bound
+        }
+        return count
     }
 
     // MARK: In the order of the path
@@ -205,6 +238,27 @@ struct QueryRun {
                     return try body(key, row)
                 }
                 guard goesOn else { return }
+            }
+        }
+    }
+}
+
+extension RawCursor {
+    /// Calls the closure with every key of a span, until it returns false.
+    @inline(__always)
+    func forEachKey(in span: KeySpan, _ body: (Bytes) throws -> Bool) throws {
+        var entry = span.lower.isEmpty ? try first() : try span.lower.withUnsafeBytes { try seek($0) }
+        guard let upper = span.upper else {
+            while let (key, _) = entry {
+                guard try body(key) else { return }
+                entry = try next()
+            }
+            return
+        }
+        try upper.withUnsafeBytes { upper in
+            while let (key, _) = entry, Bytes.compare(key, upper) < 0 {
+                guard try body(key) else { return }
+                entry = try next()
             }
         }
     }

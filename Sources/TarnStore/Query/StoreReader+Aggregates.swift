@@ -12,16 +12,10 @@ extension StoreReader {
         var query = query
         if query.after == nil { query.order = [] }
         let compiled = try CompiledQuery(query, access.state)
-        let run = try QueryRun(access, compiled)
-        var count = 0
         if case .always = compiled.node, compiled.partials == .included, compiled.after == nil {
-            count = try access.count(compiled.entity)
-        } else {
-            try run.forEachUnordered { _, _ in
-                count += 1
-                return count < compiled.reach
-            }
+            return max(0, min(try access.count(compiled.entity) - compiled.offset, compiled.limit))
         }
+        let count = try QueryRun(access, compiled, for: .counting).count(upTo: compiled.reach)
         return max(0, min(count - compiled.offset, compiled.limit))
     }
 
@@ -59,27 +53,11 @@ extension StoreReader {
         let wanted = Query(query.entity, where: query.condition, partials: query.partials)
         var compiled = try CompiledQuery(wanted, access.state)
         let place = try compiled.place(path)
-        let run = try QueryRun(access, compiled)
-        var groups: [[UInt8]: Int] = [:], values: [(tuple: [UInt8], value: Value, count: Int)] = [], held = 0
-        var writer = ByteWriter(capacity: 256)
-        try run.forEachUnordered { key, row in
-            writer.removeAll()
-            try run.evaluation.appendTuple(place, key, row.body, to: &writer)
-            let tuple = Array(writer.bytes)
-            if let group = groups[tuple] {
-                values[group].count += 1
-            } else {
-                held += tuple.count * 2 + 64
-                if held > SortBuffer.limit {
-                    throw StoreError.sortTooLarge(entity: compiled.entity.name, bytes: SortBuffer.limit)
-                }
-                groups[tuple] = values.count
-                values.append((tuple, try run.decodedValue(at: place, key, row.body) ?? .null, 1))
-            }
-            return true
+        if let path = try QueryPlanner(access, compiled, for: .counting).grouping(by: place) {
+            let chosen = QueryAccess(form: .path(path), residual: .always, isOrdered: false)
+            return try GroupCounting(run: QueryRun(access, compiled, chosen), place: place).count(along: path)
         }
-        values.sort { $0.tuple.lexicographicallyPrecedes($1.tuple) }
-        return values.map { ($0.value, $0.count) }
+        return try GroupCounting(run: QueryRun(access, compiled), place: place).count()
     }
 }
 

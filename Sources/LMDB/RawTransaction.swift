@@ -95,6 +95,15 @@ package struct RawCursor {
         try check(mdb_cursor_put(pointer, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
     }
 
+    /// Reserves room for a value; the caller fills all of it before the next change.
+    package func reserve(
+        _ key: UnsafeRawBufferPointer, count: Int, append: Bool = false
+    ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
+        var k = MDB_val(key), v = MDB_val(mv_size: count, mv_data: nil)
+        try check(mdb_cursor_put(pointer, &k, &v, UInt32(MDB_RESERVE) | (append ? UInt32(MDB_APPEND) : 0)), "put")
+        return UnsafeMutableRawBufferPointer(start: v.mv_data, count: v.mv_size)
+    }
+
     private func move(_ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) throws(LMDBError) -> Entry? {
         var k = MDB_val(key), v = MDB_val()
         let code = mdb_cursor_get(pointer, &k, &v, operation)

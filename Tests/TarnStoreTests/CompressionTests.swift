@@ -24,7 +24,7 @@ struct CompressionTests {
 
     private func text(_ number: Int) -> String {
         "The page with the number \(number) has an address, https://wiki.example/pages/\(number), and a paragraph that all of them share: "
-            + String(repeating: "what repeats itself compresses well, ", count: 6) + "and number \(number &* 7919 % 1009) ends it."
+            + String(repeating: "what repeats itself compresses well, ", count: 12) + "and number \(number &* 7919 % 1009) ends it."
     }
 
     private func fill(_ store: Store, _ range: Range<Int>) throws {
@@ -186,6 +186,24 @@ struct CompressionTests {
         #expect(try store.trainDictionaries() == [])
         try fill(store, 1200..<1300)
         #expect(try stored(store).compressed == 0)
+    }
+
+    @Test("rows of 256 to 512 bytes are stored as they are, and compressed by a rewrite; to change one is to store it plain again")
+    func smallRows() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try mixed(schema())
+        func put(_ number: Int, _ addition: String = "") throws {
+            let text = String(text(number).suffix(300)) + addition
+            try store.write { try $0.put("Page", RecordKey(Int64(number)), [.init("title", .string("small")), .init("text", .string(text))]) }
+        }
+        let before = try stored(store)
+        for number in 5000..<5010 { try put(number) }
+        #expect(try stored(store).plain == before.plain + 10)
+        try store.rewrite("Page")
+        #expect(try stored(store).plain == 0)
+        try put(5003, "!")
+        #expect(try stored(store).plain == 1)
+        #expect(try store.read { try $0.record("Page", RecordKey(5003)) }?["text"] == .string(String(text(5003).suffix(300)) + "!"))
     }
 
     @Test("a missing dictionary is an error that names the rows it concerns; the others are read")

@@ -24,7 +24,7 @@ private enum Wiki {
 
     static func text(_ number: Int) -> String {
         "The page with the number \(number) has an address, https://wiki.example/pages/\(number), and a paragraph that all of them share: "
-            + String(repeating: "what repeats itself compresses well, ", count: 6) + "and number \(number &* 7919 % 1009) ends it."
+            + String(repeating: "what repeats itself compresses well, ", count: 12) + "and number \(number &* 7919 % 1009) ends it."
     }
 
     static func fill(_ store: Store, _ numbers: some Sequence<Int>) throws {

@@ -47,6 +47,15 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         buffers.removeAll(fields: plan.fields.count)
     }
 
+    /// Forgets the fields, for the next record.
+    mutating func removeAll() {
+        buffers.removeAll(fields: plan.fields.count)
+        problem = nil
+    }
+
+    /// What storing the record has to keep up.
+    var rules: EntityRules { plan.rules }
+
     /// Sets a field. An optional that is nil makes it null. Of a field that is set twice, the last value counts.
     public mutating func set<Value: StoredValue>(_ field: Record.Field, _ value: Value) {
         let slot = field.rawValue
@@ -112,8 +121,8 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     /// Lends the fields as a body of a row, and the storage key: of the key that is given, else of the one the fields say.
     ///
     /// - Throws: the first problem of a field; `StoreError.wrongKey` if the fields do not say the whole key.
-    consuming func finish<Result>(
-        key: RecordKey?, _ body: (Catalog.Entity, Bytes, RowBody, _ isComplete: Bool) throws -> Result
+    func finish<Result>(
+        key: RecordKey?, _ body: (Bytes, RowBody, _ isComplete: Bool) throws -> Result
     ) throws -> Result {
         if let problem { throw problem }
         if let key { try complete(&buffers.body, with: key) } else { complete(&buffers.body) }
@@ -125,7 +134,7 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         if key == nil, let id = plan.intKey, let value = row.value(of: id)?.int {
             // The most frequent key, without a list of components.
             buffers.storageKey.appendTuple(value)
-            return try body(plan.entity, buffers.storageKey.bytes, row, plan.isComplete)
+            return try body(buffers.storageKey.bytes, row, plan.isComplete)
         }
         guard let key = try key ?? access.wholeKey(plan.entity, row) else {
             throw StoreError.wrongKey(
@@ -133,7 +142,7 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         }
         key.appendStorageKey(to: &buffers.storageKey)
         guard WholeKey.isKept(plan.entity, buffers.storageKey.bytes) else {
-            return try body(plan.entity, buffers.storageKey.bytes, row, plan.isComplete)
+            return try body(buffers.storageKey.bytes, row, plan.isComplete)
         }
         buffers.body.removeAll()
         buffers.body.wholeKey(plan.entity, buffers.storageKey.bytes) { key.tuple }
@@ -146,7 +155,7 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         guard let row = RowBody(complete.bytes, isWide: isCompleteWide) else {
             throw StoreError.damagedRow(entity: plan.entity.name, key: key.description)
         }
-        return try body(plan.entity, buffers.storageKey.bytes, row, plan.isComplete)
+        return try body(buffers.storageKey.bytes, row, plan.isComplete)
     }
 
     /// A null of no type.

@@ -15,6 +15,7 @@ final class RowPlan: Sendable {
 
     let entity: Catalog.Entity
     let entityID: UInt16
+    let rules: EntityRules
     let table: Table
     /// The state owns the plan.
     unowned(unsafe) let state: StoreState
@@ -82,6 +83,7 @@ final class RowPlan: Sendable {
         self.relationships = relationships
         checksEveryKey = Record.Key.attributeType == nil
         table = try state.records(of: entity.root)
+        rules = try state.rules(of: entity.id)
         ascending = fields.indices.sorted { fields[$0].id < fields[$1].id }
         let named = Set(fields.map(\.id))
         isComplete = entity.fields.allSatisfy { $0.isOptional || named.contains($0.id) }

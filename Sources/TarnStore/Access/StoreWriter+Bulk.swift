@@ -6,36 +6,51 @@ extension StoreWriter {
     /// Stores records as ``put(_:ifVersion:)`` does one after the other, but in the order of their keys: neighbours in the file are
     /// written together, and what lies behind the last key is appended. Of several with the same key the last counts.
     ///
-    /// The encoded records are held in memory, up to 64 MiB at a time.
+    /// Those that come in the order of their keys, and lie behind what is there, are stored as they come. Otherwise the encoded
+    /// records are held in memory, up to 64 MiB at a time.
     ///
     /// - Returns: how many of the records in the store were created or changed.
     /// - Throws: as ``put(_:ifVersion:)``. A record that cannot be stored stops it, and some that came before it may be stored by then:
     ///   let the error leave the closure of `write`, or they are committed.
     @discardableResult
     public mutating func put<Record: StoredRecord>(contentsOf records: some Sequence<Record>) throws -> Int {
-        var batch = RecordBatch(), changed = 0, entity = Catalog.Entity?.none
+        var batch = RecordBatch(), changed = 0
         let buffers = takeRowBuffers()
         defer { rowBuffers = buffers }
+        var encoder = try RowEncoder<Record>(access, buffers)
+        let rules = encoder.rules, raw = access.raw, table = try access.state.records(of: rules.root)
+        try tail.beginAppending(rules.root, raw, table)
+        defer { tail.endAppending() }
         for record in records {
-            var encoder = try RowEncoder<Record>(access, buffers)
+            encoder.removeAll()
             record.encode(into: &encoder)
-            try encoder.finish(key: nil) { itsEntity, key, body, isComplete in
+            let isStored = try encoder.finish(key: nil) { key, body, isComplete in
+                // Once something waits, what comes later has to come behind it.
+                if batch.count == 0, try tail.isPast(key, rules.root, raw, table) {
+                    _ = try merge(rules, key, body, isComplete: isComplete)
+                    return true
+                }
                 batch.add(key, body, isComplete: isComplete)
-                if entity == nil { entity = itsEntity }
+                return false
             }
-            if batch.byteCount > RecordBatch.limit, let entity { changed += try store(&batch, entity) }
+            if isStored {
+                changed += 1
+            } else if batch.byteCount > RecordBatch.limit {
+                changed += try store(&batch, rules)
+                try tail.beginAppending(rules.root, raw, table)
+            }
         }
-        if let entity { changed += try store(&batch, entity) }
-        return changed
+        return try changed + store(&batch, rules)
     }
 
-    private mutating func store(_ batch: inout RecordBatch, _ entity: Catalog.Entity) throws -> Int {
+    private mutating func store(_ batch: inout RecordBatch, _ rules: EntityRules) throws -> Int {
+        tail.endAppending()
         batch.sort()
         var changed = 0
         for position in 0..<batch.count {
             let (key, body, isComplete) = batch.record(at: position)
             guard let body else { continue }
-            if case .unchanged = try merge(entity, key, body, isComplete: isComplete) { continue }
+            if case .unchanged = try merge(rules, key, body, isComplete: isComplete) { continue }
             changed += 1
         }
         batch.removeAll()

@@ -15,9 +15,10 @@ extension StoreWriter {
         defer { rowBuffers = buffers }
         var encoder = try RowEncoder<Record>(access, buffers)
         record.encode(into: &encoder)
-        try encoder.finish(key: nil) { entity, key, body, isComplete in
-            try check(version, entity, key)
-            _ = try merge(entity, key, body, isComplete: isComplete)
+        let rules = encoder.rules
+        try encoder.finish(key: nil) { key, body, isComplete in
+            if version != nil { try check(version, rules.entity, key) }
+            _ = try merge(rules, key, body, isComplete: isComplete)
         }
     }
 
@@ -44,10 +45,11 @@ extension StoreWriter {
         try change(&encoder)
         let key = key.recordKey
         try access.checkForm(of: key, access.state.entity(Record.entity))
-        return try encoder.finish(key: key) { entity, storageKey, body, _ in
-            try check(version, entity, storageKey)
-            guard try access.row(entity, storageKey) != nil else { return false }
-            _ = try merge(entity, storageKey, body, isComplete: false)
+        let rules = encoder.rules
+        return try encoder.finish(key: key) { storageKey, body, _ in
+            try check(version, rules.entity, storageKey)
+            guard try access.row(rules.entity, storageKey) != nil else { return false }
+            _ = try merge(rules, storageKey, body, isComplete: false)
             return true
         }
     }

@@ -91,7 +91,11 @@ extension StoreWriter {
     package var edgeRowCount: Int { edges.rowCount }
 
     /// The fields with long lists replaced by what stands for them; the same if there are none. Nothing is written.
-    mutating func replacingLongLists(_ body: RowBody, old: RowBody?) throws -> RowBody {
+    mutating func replacingLongLists(_ body: RowBody, old: RowBody?, _ rules: EntityRules) throws -> RowBody {
+        guard rules.hasLists else {
+            edges.changes.removeAll(keepingCapacity: true)
+            return body
+        }
         let access = access
         return try edges.replaceLists(body, old: old) {
             try access.raw.number(access.state.meta, key: MetaKey.nextList) + 1

@@ -32,7 +32,8 @@ public struct EntityDefinition: Sendable, Hashable {
 
     /// How rows are stored.
     public enum Compression: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Rows above 256 bytes with zstd and a dictionary that is trained from the entity's own rows.
+        /// Rows above 512 bytes, and after a `rewrite` those above 256, with zstd and a dictionary that is trained from the
+        /// entity's own rows.
         case zstd
         /// As they are: reading a field copies nothing.
         case none

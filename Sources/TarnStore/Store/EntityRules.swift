@@ -20,6 +20,8 @@ final class EntityRules: Sendable {
     /// Whether a value may stand in one record only, in some index of this entity or of another one of its tree, which a
     /// record of this one may become.
     let hasUnique: Bool
+    /// Whether a record can have a list of references, which may become long.
+    let hasLists: Bool
 
     init(_ entity: Catalog.Entity, _ catalog: Catalog) {
         self.entity = entity
@@ -37,6 +39,7 @@ final class EntityRules: Sendable {
         hasUnique = catalog.entities.contains {
             $0.root == entity.root && ($0.fields.contains(where: \.isUnique) || $0.indexes.contains(where: \.isUnique))
         }
+        hasLists = entity.fields.contains { if case .reference(let reference) = $0.kind { reference.isToMany } else { false } }
         members = ([entity.id] + catalog.ancestors(of: entity.id)).compactMap { catalog.entity(id: $0)?.members }
         var builder = BodyBuilder()
         for field in entity.fields {

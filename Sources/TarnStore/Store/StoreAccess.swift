@@ -34,12 +34,17 @@ package struct StoreAccess {
 
     /// Compresses a body with the dictionary of its entity. Nil, and nothing is appended, if it is to be stored as it is.
     func compress(_ body: Bytes, of entity: Catalog.Entity, into writer: inout ByteWriter) -> UInt16? {
-        !entity.isCompressed ? nil : compress(body, ofRoot: entity.root, into: &writer)
+        !entity.isCompressed
+            ? nil : compress(body, ofRoot: entity.root, from: RowCompression.smallestBody, into: &writer)
     }
 
-    /// The same, for an entity that is known to be compressed.
-    func compress(_ body: Bytes, ofRoot root: UInt16, into writer: inout ByteWriter) -> UInt16? {
-        guard body.count >= RowCompression.smallestBody, let context, let dictionary = state.currentDictionary(ofRoot: root)
+    /// The same as a row is written, for an entity that is known to be compressed.
+    func compressWritten(_ body: Bytes, ofRoot root: UInt16, into writer: inout ByteWriter) -> UInt16? {
+        compress(body, ofRoot: root, from: RowCompression.smallestWritten, into: &writer)
+    }
+
+    private func compress(_ body: Bytes, ofRoot root: UInt16, from smallest: Int, into writer: inout ByteWriter) -> UInt16? {
+        guard body.count >= smallest, let context, let dictionary = state.currentDictionary(ofRoot: root)
         else { return nil }
         return context.compress(body, dictionary, into: &writer) ? dictionary.id : nil
     }

@@ -45,7 +45,7 @@ extension StoreWriter {
             let rules = try access.state.rules(of: old.entity)
             try old.body.withUnsafeBytes { bytes in
                 guard let expanded = RowBody(bytes, isWide: old.isWide) else { return }
-                let body = try replacingLongLists(expanded, old: now?.body)
+                let body = try replacingLongLists(expanded, old: now?.body, rules)
                 if let now { edges.drop(now.body.fields(notIn: body), now.body) }
                 try index(key, old: now?.body, nowRules ?? rules, new: body, rules)
                 try indexLongLists(nowRules?.entity ?? rules.entity, rules.entity, key)

@@ -52,24 +52,27 @@ public struct StoreWriter: ~Copyable {
     package mutating func merge(
         _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isComplete: Bool
     ) throws -> Outcome {
-        let table = try access.state.records(of: entity.root)
-        let rules = try access.state.rules(of: entity.id)
+        try merge(access.state.rules(of: entity.id), key, body, isComplete: isComplete)
+    }
+
+    mutating func merge(_ rules: EntityRules, _ key: Bytes, _ body: RowBody, isComplete: Bool) throws -> Outcome {
+        let table = try access.state.records(of: rules.root)
         let mark = access.rowMark
         defer { access.release(to: mark) }
-        let appending = try tail.isPast(key, entity.root, access.raw, table)
+        let appending = try tail.isPast(key, rules.root, access.raw, table)
         guard !appending, let oldBytes = try access.raw.get(table, key) else {
-            let body = try replacingLongLists(body, old: nil)
+            let body = try replacingLongLists(body, old: nil, rules)
             try create(rules, table, key, body, isComplete: isComplete, appending: appending)
             return .created
         }
-        let old = try access.view(oldBytes, entity, key)
-        if StorageKey.isDigest(key) { try checkSameKey(entity, old.body, body) }
-        let body = try replacingLongLists(body, old: old.body)
-        if old.entity == entity.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete { return .unchanged }
+        let old = try access.view(oldBytes, rules.entity, key)
+        if StorageKey.isDigest(key) { try checkSameKey(rules.entity, old.body, body) }
+        let body = try replacingLongLists(body, old: old.body, rules)
+        if old.entity == rules.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete { return .unchanged }
         var newRules = rules, oldRules = rules
-        if old.entity != entity.id {
+        if old.entity != rules.id {
             oldRules = try access.state.rules(of: old.entity)
-            if catalog.isKind(old.entity, of: entity.id) { newRules = oldRules }
+            if catalog.isKind(old.entity, of: rules.id) { newRules = oldRules }
         }
         let isMoved = oldRules !== newRules
         let dropped = isMoved ? newRules.foreignFields(in: catalog) : []
@@ -246,10 +249,13 @@ public struct StoreWriter: ~Copyable {
     ) throws {
         try access.raw.willAdd()
         compressed.removeAll()
-        let dictionary = rules.isCompressed ? access.compress(body.bytes, ofRoot: rules.root, into: &compressed) : nil
+        let dictionary = rules.isCompressed ? access.compressWritten(body.bytes, ofRoot: rules.root, into: &compressed) : nil
         let stored = dictionary == nil ? body.bytes : compressed.bytes
-        if appending { tail.moved(to: key, rules.root) }
-        let row = try access.raw.reserve(table, key, count: RowFormat.headerSize + stored.count, append: appending)
+        let count = RowFormat.headerSize + stored.count
+        let row =
+            appending
+            ? try tail.append(key, count: count, rules.root, access.raw, table)
+            : try access.raw.reserve(table, key, count: count)
         RowView.writeHeader(
             to: row, isPartial: isPartial, isWide: body.isWide, entity: rules.id, version: version,
             dictionary: dictionary ?? 0)

@@ -9,7 +9,7 @@ extension StoreWriter {
     /// Those that come in the order of their keys, and lie behind what is there, are stored as they come. Otherwise the encoded
     /// records are held in memory, up to 64 MiB at a time.
     ///
-    /// - Returns: how many of the records in the store were created or changed.
+    /// - Returns: how many records were created or changed; one that came again after it was stored counts again.
     /// - Throws: as ``put(_:ifVersion:)``. A record that cannot be stored stops it, and some that came before it may be stored by then:
     ///   let the error leave the closure of `write`, or they are committed.
     @discardableResult

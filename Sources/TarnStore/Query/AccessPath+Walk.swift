@@ -106,7 +106,10 @@ private struct Walk {
         _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
     ) throws -> Bool {
         var lower = span.lower
-        if let start, let first = startKey(start, in: span), lower.lexicographicallyPrecedes(first) { lower = first }
+        if let start {
+            let first = startKey(start, in: span).bytes
+            if lower.lexicographicallyPrecedes(first) { lower = first }
+        }
         var entry = try seek(lower)
         let upper = span.upper ?? [], isBounded = span.upper != nil
         return try upper.withUnsafeBytes { upper in
@@ -147,19 +150,21 @@ private struct Walk {
     }
 
     /// Where an entry stands that has the span's fixed values, the start's values and its storage key; or a place before.
-    private func startKey(_ start: WalkStart, in span: KeySpan) -> [UInt8]? {
+    private func startKey(_ start: WalkStart, in span: KeySpan) -> (bytes: [UInt8], isCut: Bool) {
         switch path.source {
         case .rows, .members:
             // Among keys with the same beginning the rows know the order.
-            if sortsCut, start.storageKey.count == StorageKey.digestLength { return Array(start.storageKey.prefix(StorageKey.longest + 1)) }
-            return start.storageKey
-        case .references: return span.lower + start.storageKey
+            if sortsCut, start.storageKey.count == StorageKey.digestLength {
+                return (Array(start.storageKey.prefix(StorageKey.longest + 1)), true)
+            }
+            return (start.storageKey, false)
+        case .references: return (span.lower + start.storageKey, false)
         case .index: break
         }
         let key = fixedValues(of: span) + start.values
         // What was cut stands behind the beginning, in an order that the rows know.
-        if key.count > IndexEntry.longestValue { return Array(key.prefix(IndexEntry.longestValue)) }
-        return key + start.storageKey
+        if key.count > IndexEntry.longestValue { return (Array(key.prefix(IndexEntry.longestValue)), true) }
+        return (key + start.storageKey, false)
     }
 
     /// The values of the components that have one value only: every span begins with them.
@@ -178,9 +183,8 @@ private struct Walk {
     ) throws -> Bool {
         var upper = span.upper
         // Behind all that have the start's values: those among them that were given already are passed over by the caller.
-        if let start, let first = startKey(start, in: span) {
-            let isIndex = path.componentCount > 0
-            let isCut = first.count == (isIndex ? IndexEntry.longestValue : StorageKey.longest + 1)
+        if let start {
+            let (first, isCut) = startKey(start, in: span)
             var end = first
             if isCut {
                 // Behind everything that begins so; a digest may begin with FF.
@@ -232,8 +236,9 @@ private struct Walk {
     ) throws -> Bool {
         var entry: RawCursor.Entry? = first
         // In the group where the walk begins, what was given already is passed over at once.
-        if let start, let key = startKey(start, in: span), key.count > prefix.count, begins(key, with: prefix) {
-            entry = try seek(key)
+        if let start {
+            let (key, isCut) = startKey(start, in: span)
+            if !isCut, key.count > prefix.count, begins(key, with: prefix) { entry = try seek(key) }
         }
         return try prefix.withUnsafeBytes { prefix in
             while let found = entry, IndexEntry.begins(found.key, with: prefix) {

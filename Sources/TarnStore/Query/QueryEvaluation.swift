@@ -21,6 +21,8 @@ final class QueryEvaluation {
     private let places: [QueryPlace]
     private let steps: [QueryStep]
     private let filter: QueryFilter
+    /// The places that are fields of the record itself, so that reading one copies nothing of what describes it.
+    private let direct: UnsafeMutableBufferPointer<(field: UInt16, rank: UInt16, isDirect: Bool, isFolded: Bool)>
     private let program: UnsafeMutableBufferPointer<QueryFilter.Instruction>
     private let start: Int32
     private var targets: [StepTarget] = []
@@ -36,13 +38,20 @@ final class QueryEvaluation {
         program = filter.instructions
         start = filter.start
         targets = steps.map { _ in StepTarget() }
+        direct = .allocate(capacity: places.places.count)
+        _ = direct.initialize(
+            from: places.places.map { place in
+                (place.field ?? 0, UInt16(clamping: place.rank), place.origin == 0 && place.field != nil, place.isFolded)
+            })
     }
+
+    deinit { direct.deallocate() }
 
     /// To be called before a record is looked at: what was found along the paths of another one does not hold for it.
     @inline(__always)
     func begin() { if !steps.isEmpty { turn &+= 1 } }
 
-    func isFolded(_ index: Int) -> Bool { places[index].isFolded }
+    func isFolded(_ index: Int) -> Bool { direct[index].isFolded }
 
     /// Whether a record meets the condition.
     @inline(__always)
@@ -112,7 +121,15 @@ final class QueryEvaluation {
 
     /// The value at a place of a record, nil if it is missing; for a place in the record's own row it stands there. Valid
     /// until the next value is asked for.
+    @inline(__always)
     func value(at index: Int, _ key: Bytes, _ row: RowBody) throws -> EncodedValue? {
+        let known = direct[index]
+        guard known.isDirect else { return try followedValue(at: index, key, row) }
+        guard let value = row.value(of: known.field, at: Int(known.rank)), !value.isNull else { return nil }
+        return value
+    }
+
+    private func followedValue(at index: Int, _ key: Bytes, _ row: RowBody) throws -> EncodedValue? {
         let place = places[index]
         guard let (key, row) = try origin(place.origin, key, row) else { return nil }
         switch place.source {

@@ -55,6 +55,8 @@ indirect enum QueryNode {
         return result.count > 1 ? .any(result) : result.first ?? .never
     }
 
+    var isDisjunction: Bool { if case .any = self { true } else { false } }
+
     /// What has to hold altogether.
     var conjuncts: [QueryNode] {
         switch self {

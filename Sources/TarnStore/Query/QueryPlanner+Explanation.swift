@@ -90,7 +90,10 @@ extension QueryPlanner {
     private func describe(_ span: KeySpan) -> String {
         if let upper = span.upper, upper.last == 0xFF, upper.dropLast().elementsEqual(span.lower) { return "= \(values(span.lower))" }
         var parts: [String] = []
-        if !span.lower.isEmpty { parts.append((span.lower.last == 0xFF ? "> " : ">= ") + values(span.lower)) }
+        // Everything but what is missing.
+        if span.lower == [TupleCode.null, 0xFF] {
+            if span.upper == nil { return "present" }
+        } else if !span.lower.isEmpty { parts.append((span.lower.last == 0xFF ? "> " : ">= ") + values(span.lower)) }
         if let upper = span.upper { parts.append((upper.last == 0xFF ? "<= " : "< ") + values(upper)) }
         return parts.isEmpty ? "all" : parts.joined(separator: " and ")
     }

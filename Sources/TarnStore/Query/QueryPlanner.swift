@@ -39,10 +39,10 @@ struct QueryPlanner {
         guard var paths = try candidates(conjuncts) else {
             return QueryAccess(form: .nothing, residual: .never, isOrdered: true)
         }
-        if let only = paths.first(where: \.isPoints) ?? obvious(paths) { return chosen(only, paths) }
+        if let only = paths.first(where: \.isPoints) ?? obvious(paths, conjuncts) { return chosen(only, paths) }
         for index in paths.indices { paths[index].estimate = try estimate(paths[index]) }
         var results = paths.map(\.estimate).min() ?? 0
-        let unions = try paths.count > 1 || !conjuncts.isEmpty ? self.unions(conjuncts) : []
+        let unions = try unions(conjuncts)
         for union in unions { results = min(results, union.reduce(0) { $0 + $1.estimate }) }
         for index in paths.indices { paths[index].cost = cost(paths[index], results: results) }
         guard let best = paths.min(by: { $0.cost < $1.cost }) else { throw StoreError.unknownEntity(name: query.entity.name, known: []) }
@@ -60,8 +60,8 @@ struct QueryPlanner {
     }
 
     /// A path for which nothing need be counted: the first entries of it are the result.
-    private func obvious(_ paths: [AccessPath]) -> AccessPath? {
-        if paths.count == 1 { return paths[0] }
+    private func obvious(_ paths: [AccessPath], _ conjuncts: [QueryNode]) -> AccessPath? {
+        if paths.count == 1, !conjuncts.contains(where: \.isDisjunction) { return paths[0] }
         guard query.reach <= QueryPlanner.probe else { return nil }
         return paths.first { path in
             path.isOrdered && path.isExact(query)
@@ -368,6 +368,8 @@ struct QueryPlanner {
             case .rows: 1
             case .members, .index, .references: purpose == .counting && isAnswered ? 0.3 : 3.5
             }
-        return visited * each + (path.isOrdered ? 0 : Double(min(results, path.estimate)) * 2)
+        let isSorted = path.isOrdered || purpose == .counting && query.after == nil
+        // Of two paths of the same length the one that leaves less to check is the better one.
+        return visited * each + (isSorted ? 0 : Double(min(results, path.estimate)) * 2) + Double(path.residual.conjuncts.count) / 100
     }
 }

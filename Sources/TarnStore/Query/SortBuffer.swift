@@ -37,13 +37,8 @@ struct SortBuffer: ~Copyable {
     /// - Throws: what the closure throws; `.sortTooLarge`.
     mutating func add(_ write: (inout ByteWriter) throws -> Int) throws {
         let offset = arena.count
-        let sortKeyLength: Int
-        do {
-            sortKeyLength = try write(&arena)
-        } catch {
-            arena.truncate(to: offset)
-            throw error
-        }
+        // If it throws, the buffer is of no more use.
+        let sortKeyLength = try write(&arena)
         let bytes = arena.bytes(offset..<arena.count)
         let entry = Entry(
             prefix: bytes.prefix64, offset: offset, length: Int32(bytes.count), sortKeyLength: Int32(sortKeyLength))

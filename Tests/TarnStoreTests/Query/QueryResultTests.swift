@@ -1,0 +1,206 @@
+// Results: pages and tokens, offsets, typed rows, aggregates, missing targets, bounds.
+
+import Foundation
+import LMDB
+import Testing
+
+@testable import TarnStore
+
+struct QueryResultTests {
+    private func filled(_ count: Int64 = 30) throws -> QueryStore {
+        let store = try QueryStore()
+        try store.store.write { writer in
+            for id in 1...count {
+                try writer.put(
+                    "Issue", RecordKey(id),
+                    [.init("title", .string("t")), .init("state", .string("open")), .init("comments", .int(id % 3)), .init("author", .reference(RecordKey(id % 5)))])
+            }
+        }
+        return store
+    }
+
+    @Test func aTokenHoldsAfterAReopenAndWhenRecordsComeAndGo() throws {
+        let folder = try TemporaryFolder(), schema = QueryStore.schema(indexed: true)
+        var query = Query("Issue", sortedBy: [.descending("comments")], limit: 2), text = ""
+        do {
+            let store = try Store.open(at: folder("s"), schema: schema, options: Forge.quick)
+            for id in 1...6 as ClosedRange<Int64> {
+                try store.put("Issue", RecordKey(id), ["title": .string("t"), "state": .string("open"), "comments": .int(id / 2)])
+            }
+            let page = try store.read { r in try r.page(query) }
+            #expect(page.records.map(\.key) == [6, 4])
+            text = try #require(page.next).text
+            #expect(!text.contains { "+/=".contains($0) })
+            try store.write { writer in _ = try writer.delete("Issue", 4) }
+            try store.put("Issue", 9, ["title": .string("t"), "state": .string("open"), "comments": .int(2)])
+        }
+        let store = try Store.open(at: folder("s"), schema: schema, options: Forge.quick)
+        query.after = ContinuationToken(text: text)
+        #expect(try store.read { r in try r.fetch(query) }.map(\.key) == [5, 9])
+        let page = try store.read { r in try r.page(query) }
+        #expect(page.records.map(\.key) == [5, 9])
+        query.after = page.next
+        let last = try store.read { r in try r.page(query) }
+        #expect(last.records.map(\.key) == [2, 3])
+        query.after = last.next
+        let end = try store.read { r in try r.page(query) }
+        #expect(end.records.map(\.key) == [1] && end.next == nil)
+    }
+
+    @Test func aTokenOfAnotherQueryIsRefused() throws {
+        let store = try filled()
+        var query = Query("Issue", limit: 2)
+        let token = try store.store.read { r in try r.page(query) }.next
+        query.after = token
+        query.limit = 7
+        #expect(try store.ids(query) == [3, 4, 5, 6, 7, 8, 9])
+        for other in [
+            Query("Issue", where: .isMissing("price"), after: token), Query("Issue", sortedBy: [.ascending("id")], after: token), Query("Bug", after: token),
+            Query("Issue", after: token, partials: .excluded),
+        ] { #expect(storeError { _ = try store.fetch(other) } == .wrongToken(entity: other.entity)) }
+        for text in ["", "x", "AAAA", "AQAAAAAAAAAAAAAAAA", "****", String(repeating: "A", count: 1000)] { #expect(ContinuationToken(text: text)?.text ?? text == text) }
+    }
+
+    @Test func aDamagedTokenNeverCrashes() throws {
+        let store = try filled()
+        let query = Query("Issue", sortedBy: [.descending("comments"), .ascending("title")], limit: 2)
+        let token = try #require(try store.store.read { r in try r.page(query) }.next)
+        var random = SeededRandom(seed: 5)
+        for _ in 0..<500 {
+            var bytes = token.bytes
+            for _ in 0..<3 { bytes[Int.random(in: 9..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random) }
+            var base64 = Data(bytes).base64EncodedString()
+            base64.replace("=", with: "")
+            guard let damaged = ContinuationToken(text: base64.replacing("+", with: "-").replacing("/", with: "_")) else { continue }
+            var next = query
+            next.after = damaged
+            _ = try store.fetch(next)
+        }
+    }
+
+    @Test func anOffsetIsPassedOverAndOfNoMeaningBehindAToken() throws {
+        let store = try filled()
+        #expect(try store.ids(.all, limit: 3, offset: 10) == [11, 12, 13])
+        #expect(try store.ids(.compare("comments", .equal, .int(0)), limit: 2, offset: 3) == [12, 15])
+        #expect(try store.ids(.all, limit: .max, offset: .max) == [])
+        var query = Query("Issue", limit: 3, offset: 10)
+        query.after = try store.store.read { r in try r.page(query) }.next
+        #expect(try store.ids(query) == [14, 15, 16])
+    }
+
+    @Test func aggregatesCountAndFindTheEnds() throws {
+        let store = try filled()
+        try store.put(40, entity: "Bug", ["severity": .int(2), "comments": .null, "ratio": .double(.nan)])
+        try store.store.read { r in
+            #expect(try r.count(Query("Issue")) == 31)
+            #expect(try r.count(Query("Bug")) == 1)
+            #expect(try r.count(Query("Issue", where: .compare("comments", .equal, .int(1)))) == 10)
+            #expect(try r.count(Query("Issue", where: .compare("comments", .equal, .int(1)), limit: 4, offset: 8)) == 2)
+            #expect(try r.exists(Query("Issue", where: .compare("comments", .equal, .int(9)))) == false)
+            #expect(try r.exists(Query("Issue", where: .compare("comments", .equal, .int(2)))))
+            #expect(try r.maximum(of: "comments", Query("Issue")) == .int(2))
+            #expect(try r.minimum(of: "id", Query("Issue", where: .compare("comments", .equal, .int(0)))) == .int(3))
+            #expect(try r.minimum(of: "price", Query("Issue")) == nil)
+            let groups = try r.counts(by: "comments", Query("Issue"))
+            #expect(groups.map(\.value) == [.null, .int(0), .int(1), .int(2)] && groups.map(\.count) == [1, 10, 10, 10])
+            let authors = try r.counts(by: "author", Query("Issue", where: .compare("id", .less, .int(8))))
+            #expect(authors.map(\.value) == [0, 1, 2, 3, 4].map { .reference(RecordKey($0)) } && authors.map(\.count) == [1, 2, 2, 1, 1])
+        }
+    }
+
+    @Test func countsOnAnIndexReadNoRows() throws {
+        let store = try filled()
+        try store.store.write { writer in
+            // Rows that nobody could read.
+            let table = try writer.access.state.records(of: writer.access.state.entity("Issue").id)
+            for key in try writer.access.keys(of: table) {
+                try key.withUnsafeBytes { key in try writer.access.raw.put(table, key, key) }
+            }
+        }
+        try store.store.read { r throws in
+            #expect(try r.count(Query("Issue", where: .compare("comments", .greater, .int(0)))) == 20)
+            #expect(try r.count(Query("Issue", where: .compare("author", .equal, .int(0)))) == 6)
+        }
+        #expect(throws: StoreError.self) { try store.ids(.compare("comments", .greater, .int(0))) }
+    }
+
+    @Test func partialRecordsAreInOutOrAlone() throws {
+        let store = try filled(3)
+        try store.store.merge("Issue", 50, complete: false, [(1, .int(50))])
+        #expect(try store.ids(Query("Issue")) == [1, 2, 3, 50])
+        #expect(try store.ids(Query("Issue", partials: .excluded)) == [1, 2, 3])
+        #expect(try store.ids(Query("Issue", partials: .only)) == [50])
+        #expect(try store.store.read { r in try r.count(Query("Issue", partials: .excluded)) } == 3)
+    }
+
+    @Test func aQueryOfAParentSeesItsChildren() throws {
+        let store = try filled(2)
+        try store.put(3, entity: "Bug", ["severity": .int(1), "comments": .int(0)])
+        #expect(try store.ids(.compare("comments", .greaterOrEqual, .int(0))) == [1, 2, 3])
+        #expect(try store.ids(Query("Bug", where: .compare("comments", .lessOrEqual, .int(2)))) == [3])
+        #expect(try store.ids(Query("Bug", where: .compare("severity", .equal, .int(1)))) == [3])
+        #expect(try store.ids(Query("Bug", where: .compare("id", .equal, .int(1)))) == [])
+        #expect(storeError { _ = try store.ids(.compare("severity", .equal, .int(1))) } != nil)
+    }
+
+    @Test func rowsAreLentAndCopiedAsStructs() throws {
+        let typed = try TypedStore()
+        try typed.put((1...20).map { id in
+            var ticket = Ticket(Int64(id), "ticket \(id)")
+            ticket.comments = id % 4
+            return ticket
+        })
+        let query = Query("Ticket", where: .compare("comments", .equal, .int(3)), sortedBy: [.descending("id")], limit: 3)
+        try typed.store.read { r in
+            #expect(try r.fetch(Ticket.self, query).map(\.id) == [19, 15, 11])
+            var titles: [String] = []
+            try r.forEach(Ticket.self, query) { row in
+                titles.append(try row.get(.title))
+                return titles.count < 2
+            }
+            #expect(titles == ["ticket 19", "ticket 15"])
+            let page = try r.page(Ticket.self, query)
+            #expect(page.records.map(\.id) == [19, 15, 11])
+            var next = query
+            next.after = page.next
+            #expect(try r.fetch(Ticket.self, next).map(\.id) == [7, 3])
+        }
+    }
+
+    @Test func queriesSeeWhatTheirOwnWriteHasDone() throws {
+        let store = try filled(3)
+        try store.store.write { writer in
+            try writer.put("Issue", 9, [.init("title", .string("new")), .init("state", .string("open")), .init("comments", .int(1))])
+            let found = try writer.reader().fetch(Query("Issue", where: .compare("comments", .equal, .int(1)))).map(\.key)
+            #expect(found == [1, 9])
+        }
+    }
+
+    @Test func missingTargetsAreFoundEachOnceWithALimit() throws {
+        let store = try filled()
+        try store.store.put("User", 3, ["login": .string("c")])
+        try store.store.read { r in
+            let all = try r.missingTargets(of: "Issue", "author")
+            #expect(all.targets == [0, 1, 2, 4].map { .reference(RecordKey($0)) } && all.next == nil && all.unnamedCount == 0)
+            let first = try r.missingTargets(of: "Issue", "author", limit: 3)
+            #expect(first.targets.count == 3)
+            let rest = try r.missingTargets(of: "Issue", "author", limit: 3, after: first.next)
+            #expect(rest.targets == [.reference(4)] && rest.next == nil)
+            #expect(try r.missingTargets(of: "Bug", "author").targets == [])
+            #expect(try r.missingTargets(of: "User", "issues").targets == [])
+            #expect(throws: StoreError.wrongToken(entity: "User")) { try r.missingTargets(of: "User", "boss", after: first.next) }
+        }
+    }
+
+    @Test func aSortThatDoesNotFitInMemoryIsRefusedUnlessThereIsALimit() throws {
+        let store = try QueryStore(indexed: false)
+        let text = String(repeating: "x", count: 400_000)
+        try store.store.write { writer in
+            for id in 1...180 as ClosedRange<Int64> {
+                try writer.put("Issue", RecordKey(id), [.init("title", .string("\(1000 - id)" + text)), .init("state", .string("open"))])
+            }
+        }
+        #expect(storeError { _ = try store.ids(.all, .ascending("title")) } == .sortTooLarge(entity: "Issue", bytes: 64 << 20))
+        #expect(try store.ids(.all, .ascending("title"), limit: 3) == [180, 179, 178])
+    }
+}

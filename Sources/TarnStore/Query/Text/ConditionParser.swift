@@ -1,0 +1,315 @@
+// From the text of a condition to the condition, with the place of every name and value in the text.
+//
+//   condition  = and { "or" and }
+//   and        = not { "and" not }
+//   not        = "not" not | "(" condition ")" | "all" | comparison
+//   comparison = path ( operator value
+//                     | [ "not" ] "in" "(" [ value { "," value } ] ")"
+//                     | [ "not" ] "between" value "and" value
+//                     | [ "not" ] "begins" "with" text
+//                     | [ "not" ] "contains" value
+//                     | [ "not" ] "like" text
+//                     | "is" [ "not" ] "missing" )
+//   operator   = "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">="
+//   path       = names | "nocase" "(" names ")"
+//   names      = name { "." name }
+//   value      = text | word | list | type "(" … ")"
+//
+// The page Queries of the documentation has it in full.
+
+import Foundation
+
+/// A value in a text.
+struct ParsedValue {
+    var value: Value
+    /// In bytes of the text.
+    var range: Range<Int>
+    /// What was written, if it was a bare word: for a field of texts it is one, even if it looks like a number.
+    var word: String?
+}
+
+/// A path in a text, and the place of each name.
+struct ParsedPath {
+    var path: FieldPath
+    var ranges: [Range<Int>]
+}
+
+/// A comparison in a text.
+struct ParsedComparison {
+    enum Form {
+        case compare(Condition.Comparison), isIn, between, hasPrefix, contains, like, isMissing
+    }
+
+    var path: ParsedPath
+    var form: Form
+    /// One for most forms, two for `between`, any number for `isIn`, none for `isMissing`.
+    var values: [ParsedValue]
+}
+
+/// A condition in a text. It has the form of the condition that it stands for.
+indirect enum ParsedCondition {
+    case all
+    case comparison(ParsedComparison)
+    case and([ParsedCondition])
+    case or([ParsedCondition])
+    case not(ParsedCondition)
+
+    init(_ text: String) throws(QueryTextError) {
+        var parser = ConditionParser(scanner: try TextScanner(text))
+        self = try parser.whole()
+    }
+}
+
+struct ConditionParser {
+    var scanner: TextScanner
+
+    mutating func whole() throws(QueryTextError) -> ParsedCondition {
+        guard !scanner.isAtEnd else { throw scanner.unexpected(expected: "a condition, such as state = open") }
+        let condition = try disjunction()
+        guard scanner.isAtEnd else { throw scanner.unexpected(expected: "\"and\", \"or\" or the end" + quotingHint) }
+        return condition
+    }
+
+    /// A bare value that has a space in it goes on with something that is no keyword.
+    private var quotingHint: String {
+        scanner.next == UInt8(ascii: ")") ? "" : " (a value with spaces or signs in it stands in quotes)"
+    }
+
+    private mutating func disjunction() throws(QueryTextError) -> ParsedCondition {
+        var parts = [try conjunction()]
+        while scanner.take(keyword: "or") { parts.append(try conjunction()) }
+        return parts.count == 1 ? parts[0] : .or(parts)
+    }
+
+    private mutating func conjunction() throws(QueryTextError) -> ParsedCondition {
+        var parts = [try negation()]
+        while scanner.take(keyword: "and") { parts.append(try negation()) }
+        return parts.count == 1 ? parts[0] : .and(parts)
+    }
+
+    private mutating func negation() throws(QueryTextError) -> ParsedCondition {
+        let start = scanner.offset
+        if scanner.take(keyword: "not") {
+            try scanner.enter(at: start)
+            defer { scanner.leave() }
+            return .not(try negation())
+        }
+        if scanner.take("(") {
+            try scanner.enter(at: start)
+            defer { scanner.leave() }
+            let inner = try disjunction()
+            guard scanner.take(")") else { throw scanner.unexpected(expected: "\")\", \"and\" or \"or\"" + quotingHint) }
+            return inner
+        }
+        if scanner.take(keyword: "all") { return .all }
+        return try comparison()
+    }
+
+    private mutating func comparison() throws(QueryTextError) -> ParsedCondition {
+        let path = try path()
+        if let comparison = takeOperator() {
+            return .comparison(ParsedComparison(path: path, form: .compare(comparison), values: [try value()]))
+        }
+        if scanner.take(keyword: "is") {
+            let isNegated = scanner.take(keyword: "not")
+            guard scanner.take(keyword: "missing") else {
+                throw scanner.unexpected(expected: "\"missing\"\(isNegated ? "" : " or \"not missing\"") after \"is\"")
+            }
+            return negated(isNegated, ParsedComparison(path: path, form: .isMissing, values: []))
+        }
+        let isNegated = scanner.take(keyword: "not")
+        if scanner.take(keyword: "in") {
+            return negated(isNegated, ParsedComparison(path: path, form: .isIn, values: try list("(", ")", after: "in")))
+        }
+        if scanner.take(keyword: "between") {
+            let low = try value()
+            try scanner.expect(keyword: "and", after: "between \(scanner.string(low.range))")
+            return negated(isNegated, ParsedComparison(path: path, form: .between, values: [low, try value()]))
+        }
+        if scanner.take(keyword: "begins") {
+            try scanner.expect(keyword: "with", after: "begins")
+            return negated(isNegated, ParsedComparison(path: path, form: .hasPrefix, values: [try text()]))
+        }
+        if scanner.take(keyword: "contains") {
+            return negated(isNegated, ParsedComparison(path: path, form: .contains, values: [try value()]))
+        }
+        if scanner.take(keyword: "like") {
+            return negated(isNegated, ParsedComparison(path: path, form: .like, values: [try text()]))
+        }
+        throw scanner.unexpected(
+            expected: isNegated
+                ? "in (…), between … and …, begins with, contains or like after \"not\""
+                : "a comparison: = != < <= > >=, in (…), between … and …, begins with, contains, like, is missing")
+    }
+
+    private func negated(_ isNegated: Bool, _ comparison: ParsedComparison) -> ParsedCondition {
+        isNegated ? .not(.comparison(comparison)) : .comparison(comparison)
+    }
+
+    private mutating func takeOperator() -> Condition.Comparison? {
+        // The longer ones first: `<=` begins with `<`.
+        if scanner.take("==") { return .equal }
+        if scanner.take("=") { return .equal }
+        if scanner.take("!=") { return .notEqual }
+        if scanner.take("<>") { return .notEqual }
+        if scanner.take("<=") { return .lessOrEqual }
+        if scanner.take(">=") { return .greaterOrEqual }
+        if scanner.take("<") { return .less }
+        if scanner.take(">") { return .greater }
+        return nil
+    }
+
+    // MARK: - Paths
+
+    mutating func path() throws(QueryTextError) -> ParsedPath {
+        guard scanner.take(keyword: "nocase") else {
+            let path = try names()
+            scanner.skipSpace()
+            return path
+        }
+        guard scanner.take("(") else { throw scanner.unexpected(expected: "\"(\" and a field after \"nocase\"") }
+        var path = try names()
+        path.path.ignoresCase = true
+        scanner.skipSpace()
+        guard scanner.take(")") else { throw scanner.unexpected(expected: "\")\" after the field") }
+        return path
+    }
+
+    private mutating func names() throws(QueryTextError) -> ParsedPath {
+        var names: [String] = [], ranges: [Range<Int>] = []
+        repeat {
+            let (name, range) = try scanner.name()
+            names.append(name)
+            ranges.append(range)
+        } while scanner.takeDot()
+        return ParsedPath(path: FieldPath(names), ranges: ranges)
+    }
+
+    // MARK: - Values
+
+    private mutating func list(_ open: StaticString, _ close: StaticString, after word: String) throws(QueryTextError) -> [ParsedValue] {
+        let start = scanner.offset
+        guard scanner.take(open) else { throw scanner.unexpected(expected: "\"\(open)\" and values after \"\(word)\"") }
+        try scanner.enter(at: start)
+        defer { scanner.leave() }
+        var values: [ParsedValue] = []
+        if scanner.take(close) { return values }
+        repeat { values.append(try value()) } while scanner.take(",")
+        guard scanner.take(close) else { throw scanner.unexpected(expected: "\",\" or \"\(close)\"") }
+        return values
+    }
+
+    /// What stands for a text only: in quotes, or a bare word.
+    private mutating func text() throws(QueryTextError) -> ParsedValue {
+        var parsed = try value()
+        if let word = parsed.word { parsed.value = .string(word) }
+        guard case .string = parsed.value else { throw scanner.error(parsed.range, "this is no text", expected: "a text in quotes") }
+        return parsed
+    }
+
+    private mutating func value() throws(QueryTextError) -> ParsedValue {
+        let start = scanner.offset
+        defer { scanner.skipSpace() }
+        if scanner.isAtQuote { return ParsedValue(value: .string(try scanner.quoted()), range: start..<scanner.offset) }
+        if scanner.next == UInt8(ascii: "[") {
+            let values = try list("[", "]", after: "the beginning of a list")
+            return ParsedValue(value: .array(values.map(\.value)), range: start..<scanner.offset)
+        }
+        guard let (word, range) = scanner.word() else { throw scanner.unexpected(expected: "a value") }
+        if scanner.next == UInt8(ascii: "(") {
+            let value = try literal(of: word, range)
+            return ParsedValue(value: value, range: start..<scanner.offset)
+        }
+        let lowercased = word.utf8.count <= 8 ? word.lowercased() : ""
+        switch lowercased {
+        case "null": return ParsedValue(value: .null, range: range)
+        case "true": return ParsedValue(value: .bool(true), range: range, word: word)
+        case "false": return ParsedValue(value: .bool(false), range: range, word: word)
+        case _ where TextScanner.keywords.contains(lowercased):
+            throw scanner.error(
+                range, "\"\(word)\" is a word of the language; as a text it stands in quotes: \"\(word)\"", expected: "a value")
+        default: return ParsedValue(value: ConditionParser.number(word) ?? .string(word), range: range, word: word)
+        }
+    }
+
+    /// A number in JSON's form (RFC 8259 §6): whole ones of 64 bits as such, all others as decimals, exactly. Nil if the word is none.
+    static func number(_ word: String) -> Value? {
+        let digits = word.utf8.first == UInt8(ascii: "-") ? word.utf8.dropFirst() : word.utf8[...]
+        guard let first = digits.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
+        // `007` is no number: leading zeros mean something where they are written.
+        if first == UInt8(ascii: "0"), let second = digits.dropFirst().first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second) {
+            return nil
+        }
+        if let int = Int64(word) { return .int(int) }
+        if let uint = UInt64(word) { return .uint(uint) }
+        return ExactDecimal(word).map(Value.decimal)
+    }
+
+    // MARK: - Values of a named type
+
+    /// `double(1.5)`, `date("2026-01-02")`, `key("acme", 12)`: what has no form of its own.
+    private mutating func literal(of type: String, _ range: Range<Int>) throws(QueryTextError) -> Value {
+        let arguments = try list("(", ")", after: type)
+        func wrong(_ expected: String) -> QueryTextError {
+            scanner.error(arguments.first?.range ?? range, "this makes no \(type.lowercased())", expected: expected)
+        }
+        func only(_ expected: String) throws(QueryTextError) -> (Value, String) {
+            guard arguments.count == 1, let argument = arguments.first else { throw wrong(expected) }
+            if let word = argument.word { return (argument.value, word) }
+            guard case .string(let text) = argument.value else { throw wrong(expected) }
+            return (argument.value, text)
+        }
+        switch type.lowercased() {
+        case "double":
+            let expected = "one number, or \"nan\", \"inf\", \"-inf\""
+            guard let value = Double(try only(expected).1) else { throw wrong(expected) }
+            return .double(value)
+        case "decimal":
+            guard let value = ExactDecimal(try only("one number").1) else { throw wrong("one number") }
+            return .decimal(value)
+        case "date":
+            let expected = "an RFC 3339 text, such as \"2026-01-02T03:04:05Z\", or a day, or microseconds since 1970"
+            let (value, text) = try only(expected)
+            if case .int(let microseconds) = value { return .date(Timestamp(microseconds: microseconds)) }
+            guard let date = Timestamp(text) ?? Timestamp(text + "T00:00:00Z") else { throw wrong(expected) }
+            return .date(date)
+        case "uuid":
+            guard let value = UUID(uuidString: try only("a UUID").1) else { throw wrong("a UUID") }
+            return .uuid(value)
+        case "bytes":
+            guard let value = Data(base64Encoded: try only("base64").1) else { throw wrong("base64 in quotes") }
+            return .bytes(Array(value))
+        case "url": return .url(try only("a text").1)
+        case "json": return .json(try only("a text").1)
+        case "key": return .reference(try key(arguments, range))
+        case "keys":
+            var keys: [RecordKey] = []
+            for argument in arguments {
+                switch argument.value {
+                case .reference(let key): keys.append(key)
+                case .array(let values):
+                    keys.append(try key(values.map { ParsedValue(value: $0, range: argument.range) }, argument.range))
+                default: keys.append(try key([argument], argument.range))
+                }
+            }
+            return .references(keys)
+        default:
+            let known = ["bytes", "date", "decimal", "double", "json", "key", "keys", "url", "uuid"]
+            throw scanner.error(range, Spelling.unknown("type", type, among: known), expected: "a value; a text with signs in it stands in quotes")
+        }
+    }
+
+    private func key(_ components: [ParsedValue], _ range: Range<Int>) throws(QueryTextError) -> RecordKey {
+        var result: [KeyComponent] = []
+        for component in components {
+            switch component.value {
+            case .int(let x): result.append(.int(x))
+            case .string(let x): result.append(.string(x))
+            case .uuid(let x): result.append(.uuid(x))
+            default: throw scanner.error(component.range, "this is no component of a key", expected: "a whole number, a text or a UUID")
+            }
+        }
+        guard !result.isEmpty else { throw scanner.error(range, "a key has one component at least") }
+        return RecordKey(result)
+    }
+}

@@ -1,0 +1,237 @@
+// The words of a query's text: names, values, operators, one after the other. What a word is depends on where it stands.
+
+import Foundation
+
+/// A position in a text that is being read. What it reads, it reads with its place, for messages.
+struct TextScanner {
+    let text: String
+    private let bytes: [UInt8]
+    private(set) var offset = 0
+    /// How many parentheses, brackets and `not` are open.
+    private var depth = 0
+
+    static let depthLimit = 200
+    static let sizeLimit = 1 << 20
+
+    /// The words that have a meaning of their own; as names they stand in backquotes, as values in quotes.
+    static let keywords: Set<String> = [
+        "all", "and", "begins", "between", "contains", "false", "in", "is", "like", "missing", "nocase", "not", "null", "or", "true",
+        "with",
+    ]
+
+    init(_ text: String) throws(QueryTextError) {
+        self.text = text
+        bytes = Array(text.utf8)
+        guard bytes.count <= TextScanner.sizeLimit else {
+            throw QueryTextError(text, bytes.count..<bytes.count, "the text is longer than \(TextScanner.sizeLimit) bytes; shorten it")
+        }
+        skipSpace()
+    }
+
+    var isAtEnd: Bool { offset == bytes.count }
+    /// The next byte; 0 at the end.
+    var next: UInt8 { offset < bytes.count ? bytes[offset] : 0 }
+
+    mutating func skipSpace() {
+        while offset < bytes.count, TextScanner.isSpace(bytes[offset]) { offset += 1 }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+    // MARK: - Errors
+
+    func error(_ range: Range<Int>, _ message: String, expected: String? = nil) -> QueryTextError {
+        QueryTextError(text, range, message, expected: expected)
+    }
+
+    /// The error that something else stands here than what was expected.
+    func unexpected(expected: String) -> QueryTextError {
+        guard !isAtEnd else { return error(offset..<offset, "the text ends here", expected: expected) }
+        let range = wordRange
+        return error(range, "\"\(string(range.prefix(60)))\(range.count > 60 ? "…" : "")\" cannot stand here", expected: expected)
+    }
+
+    /// The word, or the one sign, at the position.
+    private var wordRange: Range<Int> {
+        var end = offset
+        while end < bytes.count, TextScanner.isInValue(bytes[end]) { end += 1 }
+        if end == offset { end += TextScanner.characterLength(bytes[offset]) }
+        return offset..<min(end, bytes.count)
+    }
+
+    private static func characterLength(_ byte: UInt8) -> Int { byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4 }
+
+    func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    mutating func enter(at start: Int) throws(QueryTextError) {
+        depth += 1
+        guard depth <= TextScanner.depthLimit else {
+            throw error(start..<start + 1, "this is nested more than \(TextScanner.depthLimit) levels deep; write it flatter")
+        }
+    }
+
+    mutating func leave() { depth -= 1 }
+
+    // MARK: - Signs and keywords
+
+    /// Takes a sign and the space behind it, if it is next.
+    mutating func take(_ sign: StaticString) -> Bool {
+        let length = sign.utf8CodeUnitCount
+        guard offset + length <= bytes.count,
+            (0..<length).allSatisfy({ bytes[offset + $0] == sign.utf8Start[$0] })
+        else { return false }
+        offset += length
+        skipSpace()
+        return true
+    }
+
+    /// The short word that is next, in lower case: it may be a keyword. Nil if there is none.
+    private var shortWord: String? {
+        var end = offset
+        while end < bytes.count, TextScanner.isInName(bytes[end]) { end += 1 }
+        return end > offset && end - offset <= 8 ? string(offset..<end).lowercased() : nil
+    }
+
+    /// The keyword that is next, in lower case.
+    var nextKeyword: String? { shortWord.flatMap { TextScanner.keywords.contains($0) ? $0 : nil } }
+
+    mutating func take(keyword: String) -> Bool {
+        guard shortWord == keyword else { return false }
+        offset += keyword.utf8.count
+        skipSpace()
+        return true
+    }
+
+    mutating func expect(keyword: String, after word: String) throws(QueryTextError) {
+        guard take(keyword: keyword) else { throw unexpected(expected: "\"\(keyword)\" after \"\(word)\"") }
+    }
+
+    // MARK: - Names
+
+    /// Letters, digits, `_`, and everything that is not ASCII.
+    private static func isInName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "_"), 0x80...: true
+        default: false
+        }
+    }
+
+    static func needsBackquotes(_ name: String) -> Bool {
+        name.isEmpty || keywords.contains(name.lowercased()) || !name.utf8.allSatisfy(isInName)
+    }
+
+    /// One name of a path, without the space behind it.
+    mutating func name() throws(QueryTextError) -> (name: String, range: Range<Int>) {
+        let start = offset
+        if next == UInt8(ascii: "`") { return (try backquoted(), start..<offset) }
+        if let keyword = nextKeyword {
+            throw error(
+                start..<start + keyword.utf8.count, "\"\(keyword)\" is a word of the language; a field of that name stands in backquotes: `\(keyword)`",
+                expected: "the name of a field")
+        }
+        while offset < bytes.count, TextScanner.isInName(bytes[offset]) { offset += 1 }
+        guard offset > start else { throw unexpected(expected: "the name of a field") }
+        return (string(start..<offset), start..<offset)
+    }
+
+    /// Two backquotes stand for one of the name's own.
+    private mutating func backquoted() throws(QueryTextError) -> String {
+        let start = offset
+        var name: [UInt8] = []
+        offset += 1
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            offset += 1
+            if byte == UInt8(ascii: "`") {
+                guard next == UInt8(ascii: "`") else { return String(decoding: name, as: UTF8.self) }
+                offset += 1
+            }
+            name.append(byte)
+        }
+        throw error(start..<bytes.count, "this name has no end", expected: "a backquote that closes it")
+    }
+
+    mutating func takeDot() -> Bool {
+        guard next == UInt8(ascii: ".") else { return false }
+        offset += 1
+        return true
+    }
+
+    // MARK: - Values
+
+    /// Whatever is no space, no sign and no quote: `2026-01-02T03:04:05Z` is one word.
+    private static func isInValue(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0...0x20, 0x7F, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: "\""),
+            UInt8(ascii: "'"), UInt8(ascii: "`"), UInt8(ascii: "="), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "!"): false
+        default: true
+        }
+    }
+
+    /// A bare word, without the space behind it; nil if there is none.
+    mutating func word() -> (text: String, range: Range<Int>)? {
+        let start = offset
+        while offset < bytes.count, TextScanner.isInValue(bytes[offset]) { offset += 1 }
+        return offset > start ? (string(start..<offset), start..<offset) : nil
+    }
+
+    var isAtQuote: Bool { next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") }
+
+    /// A text in quotes of either kind, with the escapes of JSON (RFC 8259 §7) and `\'`; without the space behind it.
+    mutating func quoted() throws(QueryTextError) -> String {
+        let start = offset, quote = next
+        var result: [UInt8] = []
+        offset += 1
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            offset += 1
+            if byte == quote { return String(decoding: result, as: UTF8.self) }
+            if byte == UInt8(ascii: "\\") { try escape(into: &result) } else { result.append(byte) }
+        }
+        throw error(start..<bytes.count, "this text has no end", expected: "the quote that closes it, \(quote == UInt8(ascii: "'") ? "'" : "\"")")
+    }
+
+    private mutating func escape(into result: inout [UInt8]) throws(QueryTextError) {
+        let start = offset - 1
+        guard offset < bytes.count else { throw error(start..<bytes.count, "this text has no end", expected: "a quote that closes it") }
+        let byte = bytes[offset]
+        offset += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "/"): result.append(byte)
+        case UInt8(ascii: "b"): result.append(0x08)
+        case UInt8(ascii: "f"): result.append(0x0C)
+        case UInt8(ascii: "n"): result.append(0x0A)
+        case UInt8(ascii: "r"): result.append(0x0D)
+        case UInt8(ascii: "t"): result.append(0x09)
+        case UInt8(ascii: "u"):
+            var code = try fourDigits(start)
+            // A surrogate pair is one character (RFC 8259 §7).
+            if (0xD800..<0xDC00).contains(code), next == UInt8(ascii: "\\"), offset + 1 < bytes.count, bytes[offset + 1] == UInt8(ascii: "u") {
+                offset += 2
+                let low = try fourDigits(start)
+                code = (0xDC00..<0xE000).contains(low) ? 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) : code
+            }
+            guard let scalar = Unicode.Scalar(code) else {
+                throw error(start..<offset, "half of a surrogate pair is no character", expected: "both halves")
+            }
+            result += Array(String(Character(scalar)).utf8)
+        default:
+            throw error(
+                start..<min(bytes.count, start + 1 + TextScanner.characterLength(byte)), "there is no such escape",
+                expected: #"one of \" \' \\ \/ \b \f \n \r \t \uXXXX (a backslash of its own is written twice)"#)
+        }
+    }
+
+    private mutating func fourDigits(_ start: Int) throws(QueryTextError) -> UInt32 {
+        var code: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = Character(Unicode.Scalar(next)).hexDigitValue, offset < bytes.count else {
+                throw error(start..<offset, "this escape is not complete", expected: "four hexadecimal digits behind \\u")
+            }
+            code = code << 4 | UInt32(digit)
+            offset += 1
+        }
+        return code
+    }
+}

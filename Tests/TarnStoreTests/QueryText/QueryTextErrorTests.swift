@@ -109,6 +109,29 @@ struct QueryTextErrorTests {
         #expect(error.column == column && error.length == length, "\(error)")
     }
 
+    @Test(
+        "a value that is not of its field's type is shown where it stands",
+        arguments: [
+            ("comments > 3 and comments in (1, two, 3)", 34, 3, "Ticket.comments is int, not \"two\""),
+            ("state = opne", 9, 4, "Ticket.state: unknown value \"opne\": did you mean \"open\"?"),
+            ("state in (open, \"shut\")", 17, 6, "Ticket.state: unknown value \"shut\": known are open, closed"),
+            ("closedAt between 2026-01-01 and yesterday", 33, 9, "Ticket.closedAt is date, not \"yesterday\""),
+            ("author.isAdmin = 1", 18, 1, "Person.isAdmin is bool, not the number 1"),
+            ("labels contains ada", 17, 3, nil),
+            ("comments begins with 1", 22, 1, nil),
+            ("author = [7]", 10, 3, nil),
+        ] as [(String, Int, Int, String?)])
+    func wrongValues(text: String, column: Int, length: Int, message: String?) throws {
+        let catalog = try Catalog().applying(TypedStore.schema).catalog
+        do {
+            _ = try Condition(text: text, entity: "Ticket", catalog: catalog)
+            Issue.record("\(text) was accepted")
+        } catch let error as QueryTextError {
+            #expect(error.column == column && error.length == length, "\(error)")
+            if let message { #expect(error.message == message) }
+        }
+    }
+
     @Test("a bare word is a text where the field is one, whatever it looks like")
     func bareWords() throws {
         let catalog = try Catalog().applying(Forge.schema).catalog
@@ -116,6 +139,8 @@ struct QueryTextErrorTests {
         #expect(try read("title = 12") == .compare("title", .equal, .string("12")))
         #expect(try read("title in (1.0, true, null)") == .isIn("title", [.string("1.0"), .string("true"), .null]))
         #expect(try read("number = 12") == .compare("number", .equal, .int(12)))
+        #expect(try read("labels contains 12") == .contains("labels", .string("12")))
+        #expect(try read("author = 12") == .compare("author", .equal, .int(12)))
         #expect(try read("author.login = 7") == .compare("author.login", .equal, .string("7")))
     }
 

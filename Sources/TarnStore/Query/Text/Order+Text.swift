@@ -16,7 +16,7 @@ extension Array where Element == Query.Order {
     public init(text: String, entity: String, catalog: Catalog) throws {
         let fields = try TextFields(text, entity, catalog), parsed = try ParsedOrder(text)
         for part in parsed.parts {
-            let isToMany = if case .relationship(let relationship) = try fields.find(part.path) { relationship.isToMany } else { false }
+            let isToMany = if case .relationship(let relationship, _) = try fields.find(part.path) { relationship.isToMany } else { false }
             if isToMany {
                 throw QueryTextError(
                     text, part.path.ranges[part.path.ranges.count - 1], "\(part.path.path) leads to many records, which have no order",

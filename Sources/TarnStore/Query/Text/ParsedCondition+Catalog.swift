@@ -82,7 +82,8 @@ struct TextFields {
     /// What a path leads to.
     enum Field {
         case attribute(AttributeType)
-        case relationship(Catalog.Relationship)
+        /// Whose key may be one text.
+        case relationship(Catalog.Relationship, hasTextKey: Bool)
 
         /// Whether a bare word in a comparison of this form is a text, whatever it looks like.
         fileprivate func isText(_ form: ParsedComparison.Form) -> Bool {
@@ -90,6 +91,7 @@ struct TextFields {
             case .attribute(.string), .attribute(.url), .attribute(.enumeration), .attribute(.json): true
             case .attribute(.array(.string)), .attribute(.array(.url)), .attribute(.array(.enumeration)):
                 if case .contains = form { true } else { false }
+            case .relationship(_, let hasTextKey): hasTextKey
             default: false
             }
         }
@@ -102,7 +104,10 @@ struct TextFields {
             let isLast = position == parsed.ranges.count - 1
             let relationship = catalog.relationship(name, of: entity)
             if isLast {
-                if let relationship { return .relationship(relationship) }
+                if let relationship {
+                    let key = catalog.entity(id: relationship.destination)?.keyTypes
+                    return .relationship(relationship, hasTextKey: key == [.string])
+                }
                 if case .attribute(let type)? = entity.field(name)?.kind { return .attribute(type) }
                 throw unknown(name, of: entity, range)
             }
@@ -131,6 +136,19 @@ struct TextFields {
 
     /// - Throws: if the store would refuse a condition of one comparison.
     fileprivate func check(_ condition: Condition, _ range: Range<Int>) throws(QueryTextError) {
+        var places = QueryPlaces(catalog, entity)
+        do throws(StoreError) { _ = try places.node(condition) } catch { throw refused(error, range) }
+    }
+
+    private func refused(_ error: StoreError, _ range: Range<Int>) -> QueryTextError {
+        guard case .wrongType(let owner, let name, let expected, let found) = error else {
+            return QueryTextError(text, range, error.description)
+        }
+        guard case .attribute(.enumeration(let values))? = catalog.entity(owner)?.field(name)?.kind else {
+            return QueryTextError(text, range, "\(owner).\(name) is \(expected), not \(found)")
+        }
+        let written = found.hasPrefix("\"") ? String(found.dropFirst().dropLast()) : found
+        return QueryTextError(text, range, "\(owner).\(name): " + Spelling.unknown("value", written, among: values))
     }
 }
 

@@ -1,0 +1,229 @@
+// What relationships of many records lead to: every target once, found in one walk, and told apart by who leads to it.
+
+internal import LMDB
+
+/// What a relationship leads to, for each of a list of records.
+///
+/// ```swift
+/// let (issues, authors, labels) = try r.fetch(open, including: Issue.related(.author, to: User.self), Issue.related(.labels, to: Label.self))
+/// for (i, issue) in issues.enumerated() { print(issue.title, authors[i].first?.login ?? "?", labels[i].map(\.name)) }
+/// ```
+public struct Included<Target: Sendable>: Sendable {
+    /// The records that are led to, each once, in the order of their keys.
+    public let records: [Target]
+    /// The keys of those that are not in the store, each once, in the order of their keys. Nil for a key that is too long to stand
+    /// in a reference.
+    public let missing: [RecordKey?]
+    /// Positions in `records`, and where those of each owner end.
+    let targets: [Int32], ends: [Int32]
+    /// The same in `missing`; no ends if nothing is missing.
+    let missingTargets: [Int32], missingEnds: [Int32]
+    /// The storage keys of `records`, for what comes behind them.
+    let keys: StorageKeys
+
+    /// How many records were asked for theirs.
+    public var count: Int { ends.count }
+
+    /// The records that the one at a position leads to, in the order of the relationship. What is missing is passed over.
+    public subscript(owner: Int) -> Targets {
+        Targets(records: records, positions: targets[Included.range(ends, owner)])
+    }
+
+    /// The keys of what the record at a position leads to and what is not in the store, in the order of the relationship.
+    public func missing(of owner: Int) -> [RecordKey?] {
+        precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
+        return missingEnds.isEmpty ? [] : missingTargets[Included.range(missingEnds, owner)].map { missing[Int($0)] }
+    }
+
+    private static func range(_ ends: [Int32], _ owner: Int) -> Range<Int> {
+        precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
+        return (owner == 0 ? 0 : Int(ends[owner - 1]))..<Int(ends[owner])
+    }
+
+    /// The records that one record leads to.
+    public struct Targets: RandomAccessCollection, Sendable {
+        let records: [Target]
+        /// Where each stands among all that were included: in ``Included/records``.
+        public let positions: ArraySlice<Int32>
+
+        public var startIndex: Int { positions.startIndex }
+        public var endIndex: Int { positions.endIndex }
+        public subscript(position: Int) -> Target { records[Int(positions[position])] }
+    }
+}
+
+/// Storage keys, one after the other.
+struct StorageKeys: Sendable {
+    private(set) var bytes: [UInt8] = []
+    private(set) var ends: [Int] = []
+
+    var count: Int { ends.count }
+
+    mutating func append(_ key: Bytes) {
+        bytes.append(contentsOf: key)
+        ends.append(bytes.count)
+    }
+
+    /// Lends a key.
+    func with<Result>(_ position: Int, _ body: (Bytes) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes { bytes in
+            try body(bytes.slice((position == 0 ? 0 : ends[position - 1])..<ends[position]))
+        }
+    }
+}
+
+/// Collects what a relationship of many records leads to, then reads it: each target once, in the order of their keys.
+final class RelatedKeys {
+    private let access: StoreAccess
+    private let relationship: Catalog.Relationship
+    let destination: Catalog.Entity
+    /// Of a stored relationship: whose field it is.
+    private let field: UInt16?
+    /// Every target once, in the order in which they were found.
+    private var keys = ByteWriter(capacity: 1024)
+    private var keyEnds: [Int32] = []
+    private var slots: [Int32] = Array(repeating: -1, count: 128)
+    /// Positions of targets, owner by owner.
+    private var targets: [Int32] = []
+    private var ends: [Int32] = []
+
+    init(_ access: StoreAccess, _ entity: Catalog.Entity, _ name: String) throws(StoreError) {
+        guard let relationship = access.catalog.relationship(name, of: entity),
+            let destination = access.catalog.entity(id: relationship.destination)
+        else {
+            throw .unknownField(entity: entity.name, name: name, known: access.catalog.relationships(of: entity).map(\.name))
+        }
+        self.access = access
+        self.relationship = relationship
+        self.destination = destination
+        field = relationship.isStored ? relationship.field : nil
+    }
+
+    /// The next record of the list.
+    func add(_ storageKey: Bytes, _ row: RowView) throws {
+        if let field {
+            if let value = row.body.value(of: field), !value.isNull {
+                if let target = value.reference {
+                    insert(target)
+                } else {
+                    let isComplete = try access.forEachReference(value) { target in
+                        insert(target)
+                        return true
+                    }
+                    guard isComplete else {
+                        throw StoreError.damagedRow(entity: destination.name, key: access.describe(storageKey))
+                    }
+                }
+            }
+        } else {
+            try access.targets(of: storageKey, relationship) { target in
+                insert(target)
+                return true
+            }
+        }
+        ends.append(Int32(targets.count))
+    }
+
+    /// Records by their keys. One that is no longer there leads nowhere.
+    func add(_ owners: StorageKeys, _ entity: Catalog.Entity) throws {
+        let cursor = try access.raw.cursor(access.state.records(of: entity.root))
+        defer { cursor.close() }
+        for position in 0..<owners.count {
+            try owners.with(position) { key in
+                try access.lending {
+                    guard let entry = try cursor.find(key) else { return ends.append(Int32(targets.count)) }
+                    try add(key, access.view(entry.value, entity, key))
+                }
+            }
+        }
+    }
+
+    private func key(_ position: Int) -> Bytes {
+        keys.bytes((position == 0 ? 0 : Int(keyEnds[position - 1]))..<Int(keyEnds[position]))
+    }
+
+    private func insert(_ target: Bytes) {
+        var slot = slot(target)
+        if slots[slot] < 0 {
+            keys.append(target)
+            keyEnds.append(Int32(keys.count))
+            slots[slot] = Int32(keyEnds.count - 1)
+            if keyEnds.count * 2 > slots.count {
+                grow()
+                slot = self.slot(target)
+            }
+        }
+        targets.append(slots[slot])
+    }
+
+    /// Where a target is, or where it would be put.
+    private func slot(_ target: Bytes) -> Int {
+        // Keys are short: eight bytes at a time, multiplied and folded. It need not withstand an attack: a chain costs time only.
+        var hash = UInt64(target.count) &* 0x9E37_79B9_7F4A_7C15, offset = 0
+        while offset + 8 <= target.count {
+            hash = (hash ^ target.load(offset, UInt64.self)) &* 0xBF58_476D_1CE4_E5B9
+            hash ^= hash >> 29
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < target.count {
+            rest = rest << 8 | UInt64(target[offset])
+            offset += 1
+        }
+        hash = (hash ^ rest) &* 0x94D0_49BB_1331_11EB
+        hash ^= hash >> 32
+        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[slot] >= 0, !Bytes.equal(key(Int(slots[slot])), target) { slot = (slot + 1) & (slots.count - 1) }
+        return slot
+    }
+
+    private func grow() {
+        slots = Array(repeating: -1, count: slots.count * 2)
+        for position in keyEnds.indices { slots[slot(key(position))] = Int32(position) }
+    }
+
+    /// Reads the targets with one cursor, in the order of their keys.
+    func load<Target>(_ decode: (Bytes, RowView) throws -> Target) throws -> Included<Target> {
+        let order = keyEnds.indices.sorted { Bytes.compare(key($0), key($1)) < 0 }
+        let raw = access.raw, cursor = try raw.cursor(access.state.records(of: destination.root))
+        defer { cursor.close() }
+        var records: [Target] = [], missing: [RecordKey?] = [], found = StorageKeys()
+        records.reserveCapacity(order.count)
+        // What is there has its position, what is missing the complement of its own.
+        var places = [Int32](repeating: 0, count: order.count)
+        for position in order {
+            let key = key(position)
+            let record: Target? = try access.lending {
+                guard let entry = try cursor.find(key) else { return nil }
+                let row = try access.view(entry.value, destination, key)
+                return try access.isOf(destination, row) ? decode(key, row) : nil
+            }
+            if let record {
+                places[position] = Int32(records.count)
+                records.append(record)
+                found.append(key)
+            } else {
+                places[position] = ~Int32(missing.count)
+                missing.append(RecordKey(storageKey: key))
+            }
+        }
+        guard !missing.isEmpty else {
+            return Included(
+                records: records, missing: [], targets: targets.map { places[Int($0)] }, ends: ends, missingTargets: [], missingEnds: [],
+                keys: found)
+        }
+        var present: [Int32] = [], presentEnds: [Int32] = [], absent: [Int32] = [], absentEnds: [Int32] = [], next = 0
+        for end in ends {
+            while next < Int(end) {
+                let place = places[Int(targets[next])]
+                if place >= 0 { present.append(place) } else { absent.append(~place) }
+                next += 1
+            }
+            presentEnds.append(Int32(present.count))
+            absentEnds.append(Int32(absent.count))
+        }
+        return Included(
+            records: records, missing: missing, targets: present, ends: presentEnds, missingTargets: absent, missingEnds: absentEnds,
+            keys: found)
+    }
+}

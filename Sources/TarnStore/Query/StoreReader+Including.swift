@@ -1,0 +1,137 @@
+// Records of a query together with those that their relationships lead to, without a question for each.
+
+internal import LMDB
+
+/// A relationship that is to be followed for every record of a result: ``StoredRecord/related(_:to:)-(Field,_)``.
+public struct Inclusion<Owner: StoredRecord, Target: StoredRecord>: Sendable, Hashable {
+    /// The name of the relationship, stored or derived, seen from the owner.
+    public let relationship: String
+}
+
+extension StoredRecord {
+    /// A relationship to follow with the records of a query.
+    public static func related<Target: StoredRecord>(_ relationship: Field, to target: Target.Type) -> Inclusion<Self, Target> {
+        Inclusion(relationship: relationship.name)
+    }
+
+    /// The same for a relationship that the struct does not have: a derived one, for example.
+    public static func related<Target: StoredRecord>(_ relationship: String, to target: Target.Type) -> Inclusion<Self, Target> {
+        Inclusion(relationship: relationship)
+    }
+}
+
+extension StoreReader {
+    /// Copies of the records of a query in its order, and what relationships of them lead to, each record once.
+    ///
+    /// ```swift
+    /// let (issues, authors) = try r.fetch(open, including: Issue.related(.author, to: User.self))
+    /// ```
+    ///
+    /// The rows are gone through once; then the records that each relationship leads to are read in the order of their keys, and
+    /// decoded once, however many lead there. What comes behind them is asked for with ``include(_:of:)``.
+    ///
+    /// - Returns: the records, and for each relationship what it leads to, by the positions of the records.
+    /// - Throws: as ``fetch(_:_:)``; `StoreError.unknownField` if there is no such relationship; `.wrongType` if it leads to another entity.
+    public func fetch<Record: StoredRecord, each Target: StoredRecord>(
+        _ query: TypedQuery<Record>, including inclusion: repeat Inclusion<Record, each Target>
+    ) throws -> (records: [Record], included: (repeat Included<each Target>)) {
+        let plan = try access.plan(Record.self), access = access
+        let entity = plan._withUnsafeGuaranteedRef { $0.entity }
+        let related = (repeat try RelatedRecords(access, entity, each inclusion))
+        var all: [RelatedKeys] = []
+        for one in repeat each related { all.append(one.keys) }
+        var records: [Record] = []
+        try QueryRun(access, CompiledQuery(query.query, access.state)).forEach { key, view in
+            records.append(try Record(Row(access.lent(view, plan, key))))
+            for keys in all { try keys.add(key, view) }
+            return true
+        }
+        return (records, (repeat try (each related).load()))
+    }
+
+    /// What a relationship leads to from records that were included themselves, by their positions in ``Included/records``.
+    ///
+    /// ```swift
+    /// let (issues, milestones) = try r.fetch(open, including: Issue.related(.milestone, to: Milestone.self))
+    /// let creators = try r.include(Milestone.related(.creator, to: User.self), of: milestones)
+    /// ```
+    ///
+    /// - Throws: as ``fetch(_:including:)-(TypedQuery<Record>,_)``.
+    public func include<Owner: StoredRecord, Target: StoredRecord>(
+        _ inclusion: Inclusion<Owner, Target>, of owners: Included<Owner>
+    ) throws -> Included<Target> {
+        let entity = try access.plan(Owner.self)._withUnsafeGuaranteedRef { $0.entity }
+        let related = try RelatedRecords(access, entity, inclusion)
+        try related.keys.add(owners.keys, entity)
+        return try related.load()
+    }
+
+    /// Copies of the records of a query in its order, and what relationships of them lead to.
+    ///
+    /// - Parameter paths: names of relationships, stored or derived; `milestone.creator` for the `creator` of what `milestone`
+    ///   leads to, which is then included as well.
+    /// - Throws: as ``fetch(_:)-(Query)``; `StoreError.unknownField` if there is no such relationship.
+    public func fetch(_ query: Query, including paths: [String]) throws -> IncludingResult {
+        let compiled = try CompiledQuery(query, access.state), access = access
+        let wanted = paths.map { FieldPath($0).names }
+        var names: [String] = []
+        for name in wanted.compactMap(\.first) where !names.contains(name) { names.append(name) }
+        let related = try names.map { try RelatedKeys(access, compiled.entity, $0) }
+        var result = IncludingResult()
+        try QueryRun(access, compiled).forEach { key, view in
+            result.records.append(try access.record(compiled.entity, key, view))
+            for keys in related { try keys.add(key, view) }
+            return true
+        }
+        for (name, keys) in zip(names, related) {
+            let rest = wanted.filter { $0.first == name }.map { Array($0.dropFirst()) }
+            try include(rest, of: keys, as: name, in: &result)
+        }
+        return result
+    }
+
+    private func include(_ paths: [[String]], of related: RelatedKeys, as path: String, in result: inout IncludingResult) throws {
+        let access = access, included = try related.load { key, view in try access.record(related.destination, key, view) }
+        result.included[path] = included
+        var names: [String] = []
+        for name in paths.compactMap(\.first) where !names.contains(name) { names.append(name) }
+        for name in names {
+            let next = try RelatedKeys(access, related.destination, name)
+            try next.add(included.keys, related.destination)
+            try include(
+                paths.filter { $0.first == name }.map { Array($0.dropFirst()) }, of: next, as: "\(path).\(name)", in: &result)
+        }
+    }
+}
+
+/// Records, and what relationships of them lead to.
+public struct IncludingResult: Sendable {
+    /// In the order of the query.
+    public fileprivate(set) var records: [Record] = []
+    fileprivate var included: [String: Included<Record>] = [:]
+
+    /// What a relationship leads to, by the positions in `records`; of a path such as `milestone.creator`, by the positions in
+    /// the `records` of what comes before the last name. Nil if it was not asked for.
+    public subscript(path: String) -> Included<Record>? { included[path] }
+}
+
+/// What a relationship leads to, and the struct that it becomes.
+private struct RelatedRecords<Target: StoredRecord> {
+    let keys: RelatedKeys
+    private let access: StoreAccess
+
+    /// - Throws: `.unknownField`; `.wrongType` if the relationship leads to another entity than that of the target.
+    init<Owner>(_ access: StoreAccess, _ entity: Catalog.Entity, _ inclusion: Inclusion<Owner, Target>) throws(StoreError) {
+        keys = try RelatedKeys(access, entity, inclusion.relationship)
+        self.access = access
+        guard keys.destination.name == Target.entity else {
+            throw .wrongType(
+                entity: entity.name, field: inclusion.relationship, expected: keys.destination.name, found: Target.entity)
+        }
+    }
+
+    func load() throws -> Included<Target> {
+        let plan = try access.plan(Target.self)
+        return try keys.load { key, view in try Target(Row(access.lent(view, plan, key))) }
+    }
+}

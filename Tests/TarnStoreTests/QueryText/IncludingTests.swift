@@ -1,0 +1,134 @@
+// Records together with what their relationships lead to: each once, in order, with what is missing.
+
+import Foundation
+import Testing
+
+@testable import TarnStore
+
+@Suite("Including")
+struct IncludingTests {
+    private static func tag(_ n: UInt8) -> UUID { UUID(uuid: (n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n)) }
+
+    private func typed() throws -> TypedStore {
+        let store = try TypedStore()
+        try store.put([Person("ada"), Person("bob")])
+        try store.put([1, 2, 3].map { Tag(IncludingTests.tag($0)) })
+        var tickets: [Ticket] = []
+        for id in 1...6 as ClosedRange<Int64> {
+            var ticket = Ticket(id, "t\(id)")
+            ticket.author = [1: "ada", 2: "bob", 3: "gone", 4: "ada"][id].map { Reference($0) }
+            ticket.labels = [1: [3, 1], 2: [9, 2, 8, 1], 4: []][id].map { References($0.map(IncludingTests.tag)) }
+            tickets.append(ticket)
+        }
+        try store.put(tickets)
+        return store
+    }
+
+    @Test("several relationships of typed records: by owner, in the relationship's order, each record once, what is missing by its key")
+    func typedIncluding() throws {
+        let store = try typed()
+        try store.store.read { r in
+            let (tickets, (authors, labels)) = try r.fetch(
+                Ticket.all.sorted(by: .id, .descending), including: Ticket.related(.author, to: Person.self),
+                Ticket.related(.labels, to: Tag.self))
+            #expect(tickets.map(\.id) == [6, 5, 4, 3, 2, 1])
+            #expect(authors.count == 6 && labels.count == 6)
+            #expect(authors.records == [Person("ada"), Person("bob")])
+            #expect((0..<6).map { authors[$0].map(\.login) } == [[], [], ["ada"], [], ["bob"], ["ada"]])
+            #expect(authors.missing == [RecordKey("gone")] && authors.missing(of: 3) == [RecordKey("gone")] && authors.missing(of: 2) == [])
+            #expect(labels.records.map(\.id) == [1, 2, 3].map(IncludingTests.tag))
+            #expect(labels[4].map(\.id) == [2, 1].map(IncludingTests.tag) && labels[5].map(\.id) == [3, 1].map(IncludingTests.tag))
+            #expect(labels[5].positions == [2, 0] && labels[2].isEmpty && labels[0].isEmpty)
+            #expect(labels.missing(of: 4) == [9, 8].map { RecordKey(IncludingTests.tag($0)) })
+            #expect(labels.missing == [8, 9].map { RecordKey(IncludingTests.tag($0)) } && labels.missing(of: 5) == [])
+            // A derived relationship, and what comes behind it.
+            let (people, theirs) = try r.fetch(Person.all, including: Person.related("tickets", to: Ticket.self))
+            #expect(people.map(\.login) == ["ada", "bob"] && (0..<2).map { theirs[$0].map(\.id) } == [[1, 4], [2]])
+            let tags = try r.include(Ticket.related(.labels, to: Tag.self), of: theirs)
+            #expect(tags.count == theirs.records.count)
+            #expect(theirs[0].positions.map { tags[Int($0)].map(\.id) } == [[3, 1].map(IncludingTests.tag), []])
+            #expect(try r.fetch(Ticket.where { $0[.id] > 99 }, including: Ticket.related(.author, to: Person.self)).included.count == 0)
+        }
+        let wrong = try TypedStore.error { try store.store.read { r in _ = try r.fetch(Ticket.all, including: Ticket.related(.author, to: Tag.self)) } }
+        #expect(wrong == .wrongType(entity: "Ticket", field: "author", expected: "Person", found: "Tag"))
+        let unknown = try TypedStore.error { try store.store.read { r in _ = try r.fetch(Ticket.all, including: Ticket.related(.title, to: Tag.self)) } }
+        #expect(unknown == .unknownField(entity: "Ticket", name: "title", known: ["author", "labels"]))
+    }
+
+    @Test("paths of dynamic records: a nested one is by the positions of what comes before it, and included with it")
+    func dynamicIncluding() throws {
+        let folder = try TemporaryFolder(), store = try Forge.open(folder("s"))
+        for (id, login) in [(1, "ada"), (2, "bob")] as [(Int64, String)] { try store.put("User", RecordKey(id), ["id": .int(id), "login": .string(login)]) }
+        for id in 1...5 as ClosedRange<Int64> {
+            try store.put("Issue", RecordKey(id), [
+                "id": .int(id), "title": .string("i\(id)"), "author": id == 5 ? .null : .reference(RecordKey(id % 3 + 1)),
+                "duplicateOf": id > 2 ? .reference(RecordKey(id - 2)) : .null, "labels": .references([RecordKey("b"), RecordKey("a")]),
+            ])
+        }
+        try store.put("Label", "a", ["name": .string("a")])
+        try store.read { r in
+            let query = Query("Issue", sortedBy: [.descending("id")])
+            let result = try r.fetch(query, including: ["author", "labels", "duplicateOf.author", "duplicateOf.duplicateOf.labels", "duplicates"])
+            #expect(result.records.map(\.key) == [5, 4, 3, 2, 1])
+            let authors = try #require(result["author"]), labels = try #require(result["labels"])
+            #expect((0..<5).map { authors[$0].map(\.key) } == [[], [2], [1], [], [2]])
+            #expect(authors.missing(of: 3) == [3] && authors.missing == [3])
+            #expect((0..<5).allSatisfy { labels[$0].map(\.key) == ["a"] && labels.missing(of: $0) == ["b"] })
+            let originals = try #require(result["duplicateOf"])
+            #expect(originals.records.map(\.key) == [1, 2, 3] && originals[0].map(\.key) == [3])
+            let theirAuthors = try #require(result["duplicateOf.author"])
+            #expect((0..<3).map { theirAuthors[$0].map(\.key) } == [[2], [], [1]])
+            #expect(result["duplicateOf.duplicateOf"]?.records.map(\.key) == [1])
+            #expect(result["duplicateOf.duplicateOf.labels"]?[0].map(\.key) == ["a"])
+            #expect(result["duplicates"].map { all in (0..<5).map { all[$0].map(\.key) } } == [[], [], [5], [4], [3]])
+            #expect(result["board"] == nil)
+        }
+        for path in ["authr", "author.nope", "title", "author.login"] {
+            let error = storeError { try store.read { r in _ = try r.fetch(Query("Issue"), including: [path]) } }
+            guard case .unknownField? = error else {
+                Issue.record("\(path): \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test("random graphs: what is included is what following each record gives", arguments: [1, 2, 3] as [UInt64])
+    func randomGraphs(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let folder = try TemporaryFolder(), store = try Forge.open(folder("s"))
+        func some(_ prefix: String, _ count: Int) -> [RecordKey] {
+            (0..<Int.random(in: 0...count, using: &random)).map { _ in
+                // Some are longer than a storage key, with a common beginning.
+                RecordKey((Bool.random(using: &random) ? "" : String(repeating: "x", count: 250)) + prefix + "\(Int.random(in: 0..<20, using: &random))")
+            }
+        }
+        try store.write { writer in
+            for id in 0..<80 as Range<Int64> {
+                var targets: [RecordKey] = []
+                for key in some("l", id == 7 ? 400 : 6) where !targets.contains(key) { targets.append(key) }
+                try writer.put("Issue", RecordKey(id), [
+                    Record.Field("title", .string("")), Record.Field("labels", .references(targets)),
+                    Record.Field("duplicateOf", .reference(RecordKey(Int64.random(in: 0..<120, using: &random)))),
+                ])
+            }
+            for key in some("l", 15) { try writer.put("Label", key, []) }
+        }
+        try store.read { r in
+            let names = ["labels", "duplicateOf", "duplicates"]
+            let result = try r.fetch(Query("Issue"), including: names)
+            for name in names {
+                let included = try #require(result[name])
+                for (position, record) in result.records.enumerated() {
+                    var present: [RecordKey] = [], missing: [RecordKey?] = []
+                    try r.forEachRelated("Issue", record.key, name) { target in
+                        if let record = target.record { present.append(record.key) } else { missing.append(target.key) }
+                        return true
+                    }
+                    #expect(included[position].map(\.key) == present, "seed \(seed): \(name) of \(record.key)")
+                    #expect(included.missing(of: position) == missing, "seed \(seed): \(name) of \(record.key)")
+                }
+                #expect(Set(included.records.map(\.key)).count == included.records.count)
+            }
+        }
+    }
+}

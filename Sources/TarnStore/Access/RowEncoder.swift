@@ -158,6 +158,21 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         return try body(buffers.storageKey.bytes, row, plan.isComplete)
     }
 
+    /// Lends the fields that were set as a body of a row that has no others.
+    ///
+    /// - Returns: what the closure returns, and whether the body is wide.
+    /// - Throws: the first problem of a field.
+    consuming func finishChange<Result>(_ body: (RowBody) throws -> Result) throws -> (Result, isWide: Bool) {
+        if let problem { throw problem }
+        complete(&buffers.body)
+        let isWide = buffers.body.isWide
+        buffers.body.finish(into: &buffers.encoded)
+        guard let row = RowBody(buffers.encoded.bytes, isWide: isWide) else {
+            throw StoreError.damagedRow(entity: plan.entity.name, key: "")
+        }
+        return (try body(row), isWide)
+    }
+
     /// A null of no type.
     private struct Null: StoredValue {
         init() {}

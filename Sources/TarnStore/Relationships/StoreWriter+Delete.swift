@@ -57,7 +57,7 @@ extension StoreWriter {
 
     /// Deletes records of a cascade, the last first, after what refers to them by a relationship with the rule `nullify` has
     /// let go of them.
-    private mutating func delete(_ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>) throws -> Int {
+    mutating func delete(_ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>) throws -> Int {
         func goes(_ root: UInt16, _ key: Bytes) -> Bool {
             cascade.records.find(root, key).map { range.contains($0) && !others.contains($0) } ?? false
         }

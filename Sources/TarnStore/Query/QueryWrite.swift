@@ -1,0 +1,182 @@
+// Changing or deleting the records of a query: found in a snapshot, looked at again and written in steps.
+
+internal import LMDB
+
+/// What a write by query did.
+public struct QueryWriteReport: Sendable, Hashable {
+    /// How many records were in the query's result when they were looked for.
+    public var matched = 0
+    /// How many records were changed, or deleted: those among them that delete rules took with others. A record that has the values
+    /// already is not changed.
+    public var changed = 0
+    /// How many writes were committed.
+    public var steps = 0
+}
+
+/// A write by query that stopped in between. The steps before are committed, what the failed step did is not; the same call
+/// goes on with what is left.
+public struct QueryWriteError: Error, CustomStringConvertible {
+    /// What is committed.
+    public var report: QueryWriteReport
+    /// Why the next step was not: a `StoreError`, for all that the store itself finds.
+    public var reason: any Error
+
+    public var description: String {
+        let done = report.steps == 0
+            ? "nothing was written" : "\(report.changed) records were written before, in \(report.steps) steps, and stay so"
+        return "\(reason); \(done). The same call goes on with the others"
+    }
+}
+
+/// A write by query that is under way.
+final class QueryWrite: @unchecked Sendable {
+    // Made by one thread, then used by one at a time.
+    enum Action {
+        case update(RecordChange)
+        case delete
+    }
+
+    private let condition: Query
+    private let action: Action
+    /// Of the records, as they were found.
+    private let keys: StorageKeys
+    /// How many of them are done.
+    private var position = 0
+    /// What goes with the record at the position, if that is more than one step deletes.
+    private var cascade: Cascade?
+    private(set) var report = QueryWriteReport()
+
+    /// Finds the records. No change can move one of them to where it would be found again, or make it be passed over: the
+    /// keys are all there before the first is written.
+    init(_ query: Query, _ action: (StoreAccess, Catalog.Entity) throws -> Action, _ access: StoreAccess) throws {
+        let compiled = try CompiledQuery(query, access.state)
+        var keys = StorageKeys()
+        try QueryRun(access, compiled).forEach { key, _ in
+            keys.append(key)
+            return true
+        }
+        self.action = try action(access, compiled.entity)
+        self.keys = keys
+        condition = Query(query.entity, where: query.condition, partials: query.partials)
+        report.matched = keys.count
+    }
+
+    var isDone: Bool { position == keys.count }
+
+    /// What a step did, to be taken over when it is committed.
+    struct Step {
+        var position: Int
+        var changed = 0
+        var cascade: Cascade?
+        var cascadeEnd = 0
+    }
+
+    func take(_ step: Step) {
+        position = step.position
+        cascade = step.cascade
+        cascade?.end = step.cascadeEnd
+        report.changed += step.changed
+        report.steps += 1
+    }
+
+    /// Writes the next records, so that about `limit` are written; those that meet the condition still.
+    func step(_ writer: inout StoreWriter, limit: Int) throws -> Step {
+        // Conditions and delete rules read indexes.
+        try writer.applyIndexChanges()
+        let access = writer.access, compiled = try CompiledQuery(condition, access.state), entity = compiled.entity
+        let check = RecordCheck(access, compiled)
+        // All are looked at before the first is changed: a condition may be about other records too.
+        let range = position..<position + min(limit, keys.count - position)
+        var admitted: [Int] = []
+        for index in range where try keys.with(index, { key in try access.lending { try check.row(key) != nil } }) {
+            admitted.append(index)
+        }
+        switch action {
+        case .update(let change): return try update(admitted, range, entity, change, &writer)
+        case .delete: return try delete(admitted, range, entity, limit, &writer)
+        }
+    }
+
+    private func update(
+        _ admitted: [Int], _ range: Range<Int>, _ entity: Catalog.Entity, _ change: RecordChange, _ writer: inout StoreWriter
+    ) throws -> Step {
+        var step = Step(position: range.upperBound)
+        for index in admitted {
+            let outcome = try keys.with(index) { key in
+                try change.withBody { body in try writer.merge(entity, key, body, isComplete: false) }
+            }
+            if outcome == .updated { step.changed += 1 }
+        }
+        return step
+    }
+
+    private func delete(
+        _ admitted: [Int], _ range: Range<Int>, _ entity: Catalog.Entity, _ limit: Int, _ writer: inout StoreWriter
+    ) throws -> Step {
+        var step = Step(position: range.upperBound)
+        if let cascade, admitted.first == position, cascade.end > limit { return try delete(cascade, at: position, limit, &writer) }
+        for index in admitted {
+            // What came with the others may have filled the step.
+            guard step.changed < limit else {
+                step.position = index
+                break
+            }
+            let large = try keys.with(index) { key in try delete(key, entity, limit, &step, &writer) }
+            guard let large else { continue }
+            // It goes in steps of its own.
+            if step.changed == 0 { return try delete(large, at: index, limit, &writer) }
+            step.position = index
+            break
+        }
+        return step
+    }
+
+    /// Deletes the end of what goes with a record, but not yet the record.
+    private func delete(_ cascade: Cascade, at index: Int, _ limit: Int, _ writer: inout StoreWriter) throws -> Step {
+        let changed = try writer.deleteStep(cascade, count: limit)
+        return Step(position: index, changed: changed, cascade: cascade, cascadeEnd: cascade.end - limit)
+    }
+
+    /// Deletes a record and what goes with it. That may be more than a step should: then nothing is deleted, and the cascade is returned.
+    private func delete(
+        _ key: Bytes, _ entity: Catalog.Entity, _ limit: Int, _ step: inout Step, _ writer: inout StoreWriter
+    ) throws -> Cascade? {
+        let mark = writer.access.rowMark
+        defer { writer.access.release(to: mark) }
+        // A record before may have taken it along.
+        guard let row = try writer.access.row(entity, key) else { return nil }
+        guard !writer.access.state.deleteRules[row.entity].isEmpty else {
+            try writer.remove(key, row)
+            step.changed += 1
+            return nil
+        }
+        try writer.applyIndexChanges()
+        let cascade = try Cascade(writer.access, entity, key, row)
+        // Once the end of it went in steps, what is left of it is no more than one.
+        if cascade.records.count > limit { return cascade }
+        step.changed += try writer.delete(cascade, 0..<cascade.end, except: [])
+        return nil
+    }
+}
+
+/// Whether a record that was found earlier is in the result of a query now.
+private struct RecordCheck {
+    private let access: StoreAccess
+    private let query: CompiledQuery
+    private let evaluation: QueryEvaluation
+
+    init(_ access: StoreAccess, _ query: CompiledQuery) {
+        self.access = access
+        self.query = query
+        evaluation = QueryEvaluation(access, query.places, QueryFilter(query.node, query.places))
+    }
+
+    /// The row of the record; nil if it is not there, or does not meet the condition. Valid until the `lending` closure around
+    /// the call returns.
+    func row(_ key: Bytes) throws -> RowView? {
+        guard let row = try access.row(query.entity, key) else { return nil }
+        if query.partials != .included, row.isPartial != (query.partials == .only) { return nil }
+        evaluation.begin()
+        return try evaluation.admits(key, row.body) ? row : nil
+    }
+}

@@ -1,0 +1,89 @@
+// What a write by query does to each record: values by the ids of their fields, checked and encoded once.
+
+internal import LMDB
+
+/// The same change for many records of an entity.
+final class RecordChange: @unchecked Sendable {
+    // Made by one thread, then only read. Ids of fields are never used again, so it outlives the catalog that it was made with.
+    private let body: [UInt8]
+    private let isWide: Bool
+
+    /// Values that are not of their fields' types are converted as in a condition.
+    ///
+    /// - Throws: `.unknownField`; `.wrongType`; `.wrongKey` if a field is part of the key.
+    init(_ values: [String: Value], _ entity: Catalog.Entity, _ access: StoreAccess) throws(StoreError) {
+        var byID: [UInt16: Value] = [:]
+        for (name, value) in values {
+            guard let field = entity.field(name) else {
+                throw .unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
+            }
+            try RecordChange.check(field, entity)
+            byID[field.id] = try access.fitting(value, field, entity)
+        }
+        var builder = BodyBuilder(), body = ByteWriter()
+        for (id, value) in byID.sorted(by: { $0.key < $1.key }) { builder.field(id) { $0.appendValue(value) } }
+        isWide = builder.isWide
+        builder.finish(into: &body)
+        self.body = Array(body.bytes)
+    }
+
+    /// What a closure sets, as ``StoreWriter/patch(_:_:ifVersion:_:)`` has it.
+    init<Record: StoredRecord>(
+        _ access: StoreAccess, _ change: (inout RowEncoder<Record>) throws -> Void
+    ) throws {
+        let entity = try access.state.entity(Record.entity)
+        var encoder = try RowEncoder<Record>(access, RowBuffers())
+        try change(&encoder)
+        (body, isWide) = try encoder.finishChange { row in
+            for index in 0..<row.count {
+                if let field = entity.field(id: row.id(at: index)) { try RecordChange.check(field, entity) }
+            }
+            return Array(row.bytes)
+        }
+    }
+
+    private static func check(_ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError) {
+        guard entity.key.contains(field.id) else { return }
+        throw .wrongKey(entity: entity.name, expected: "what records are found by, and cannot be changed", found: "a new \(field.name)")
+    }
+
+    /// Lends the change as a body of a row, which has these fields only.
+    func withBody<Result>(_ body: (RowBody) throws -> Result) rethrows -> Result? {
+        try self.body.withUnsafeBytes { bytes in try RowBody(bytes, isWide: isWide).map(body) }
+    }
+}
+
+extension StoreAccess {
+    /// A value as a field holds it.
+    ///
+    /// - Throws: `.wrongType`.
+    fileprivate func fitting(_ value: Value, _ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError) -> Value {
+        var result: Value? = value
+        switch field.kind {
+        case _ where value == .null: return .null
+        case .attribute(.array(let element)):
+            if case .array(let values) = value {
+                let converted = values.compactMap { element.converting($0) }
+                result = converted.count == values.count ? .array(converted) : nil
+            }
+        case .attribute(let type): result = type.converting(value)
+        case .reference(let reference):
+            guard let destination = catalog.entity(id: reference.destination) else { break }
+            switch value {
+            case .references: break
+            case .array(let values) where reference.isToMany:
+                let keys = values.compactMap { RecordKey($0, of: destination) }
+                result = keys.count == values.count ? .references(keys) : nil
+            default: result = reference.isToMany ? nil : RecordKey(value, of: destination).map(Value.reference)
+            }
+        }
+        // What cannot be converted is what the field does not take: the check says so.
+        let fitting = result ?? value
+        var problem: StoreError?
+        fitting.withEncoded { encoded in
+            do throws(StoreError) { try check(encoded, fits: field, of: entity) } catch { problem = error }
+        }
+        if let problem { throw problem }
+        return fitting
+    }
+}

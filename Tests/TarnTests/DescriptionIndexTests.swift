@@ -50,6 +50,39 @@ struct DescriptionIndexTests {
             ])
     }
 
+    @Test(
+        "the condition of an index may be a text, which says the same as the mapping",
+        arguments: [
+            ("state = open", [IndexCondition("state", .equal, .string("open"))]),
+            ("'size >= 1.5 and size < 3'", [IndexCondition("size", .greaterOrEqual, .double(1.5)), IndexCondition("size", .less, .double(3))]),
+            ("size between 1 and 2 and (title is not missing and state is missing)", [
+                IndexCondition("size", .greaterOrEqual, .double(1)), IndexCondition("size", .lessOrEqual, .double(2)),
+                IndexCondition("title", .notEqual, .null), IndexCondition("state", .equal, .null),
+            ]),
+            ("title != 12", [IndexCondition("title", .notEqual, .string("12"))]),
+            ("\"at > '2024-01-01T00:00:00Z'\"", [IndexCondition("at", .greater, Timestamp("2024-01-01T00:00:00Z").map(Value.date) ?? .null)]),
+            ("all", []),
+        ] as [(String, [IndexCondition])])
+    func conditionTexts(text: String, conditions: [IndexCondition]) throws {
+        let schema = try parse("  E: { key: id, attributes: { id: int, title: string, state: string, at: date, size: double }, indexes: { i: { on: title, where: \(text) } } }\n")
+        #expect(schema.entities[0].indexes == [IndexDefinition("i", on: "title", where: conditions)])
+    }
+
+    @Test(
+        "a text that is no condition of an index is reported with line and column",
+        arguments: [
+            ("n = x", "3:84: entities.A.indexes.i.where: \"x\" is not a value of the type int"),
+            ("m = 1", "3:80: entities.A.indexes.i.where: unknown attribute \"m\""),
+            ("n = 1 or n = 2", "3:80: entities.A.indexes.i.where: the condition of an index has no or, and no not; expected comparisons"),
+            ("'n = 1 and n like x'", "3:91: entities.A.indexes.i.where: the condition of an index cannot say this; expected comparisons"),
+            ("n =", "3:83: entities.A.indexes.i.where: the text ends here; expected a value"),
+            ("a.n = 1", "3:80: entities.A.indexes.i.where: the condition of an index is about attributes of the record itself"),
+        ])
+    func wrongConditionTexts(text: String, message: String) {
+        let found = problem("  A: { key: id, attributes: { id: int, n: int }, indexes: { i: { on: n, where: \(text) } } }\n")
+        #expect(found.contains(message), "\(found)")
+    }
+
     @Test("a kind needs neither key nor attributes, and its conditions may be about what it inherits")
     func kinds() throws {
         let schema = try parse(

@@ -30,7 +30,7 @@ extension DescriptionReader {
             return fields.isEmpty ? nil : IndexDefinition(entry.key, on: fields.map { IndexDefinition.Component($0) })
         }
         guard
-            let section = section(
+            var section = section(
                 entry.value, field, keys: ["on", "unique", "ignore_case", "where"], required: ["on"],
                 example: ["on": "on: [state, updatedAt]"])
         else { return nil }
@@ -40,6 +40,10 @@ extension DescriptionReader {
         }
         let isUnique = flag(section, "unique")
         var conditions: [IndexCondition] = []
+        if let value = section["where"], case .scalar(let text, let isPlain) = value.content, !value.isNull {
+            conditions = self.conditions(text, isPlain, value.mark, section.path("where"), entity, schema)
+            section.values["where"] = nil
+        }
         for condition in entries(section, "where", of: "attributes to values") {
             let place = "\(section.path("where")).\(condition.key)"
             guard let attribute = schema.attribute(condition.key, of: entity) else {
@@ -60,6 +64,43 @@ extension DescriptionReader {
     private mutating func list(_ value: YAMLValue, _ field: String) -> [String] {
         let values = if case .list(let list) = value.content { list } else { [value] }
         return values.compactMap { text($0, field) }
+    }
+
+    /// `state = open and votes >= 10`: the condition as text.
+    private mutating func conditions(
+        _ text: String, _ isPlain: Bool, _ mark: Mark, _ field: String, _ entity: EntityDefinition, _ schema: Schema
+    ) -> [IndexCondition] {
+        /// Where a character of the text stands in the file, if the text is on one line and has no escapes.
+        func place(_ column: Int) -> Mark {
+            var place = mark
+            place.column += text.prefix(column - 1).unicodeScalars.count + (isPlain ? 0 : 1)
+            return place
+        }
+        let read: [IndexComparison]
+        do throws(QueryTextError) {
+            read = try IndexComparison.list(text: text)
+        } catch {
+            report(field, place(error.column), error.message + (error.expected.map { "; expected \($0)" } ?? ""))
+            return []
+        }
+        var result: [IndexCondition] = []
+        for comparison in read {
+            guard let attribute = schema.attribute(comparison.attribute, of: entity) else {
+                report(
+                    field, place(comparison.attributeColumn),
+                    Spelling.unknown("attribute", comparison.attribute, among: schema.attributeNames(of: entity)))
+                continue
+            }
+            if comparison.value == .null {
+                result.append(IndexCondition(comparison.attribute, comparison.comparison, .null))
+            } else if let value = comparison.word.map({ attribute.type.constant($0) }) ?? comparison.value {
+                result.append(IndexCondition(comparison.attribute, comparison.comparison, value))
+            } else {
+                let written = comparison.word ?? comparison.value.plainText
+                report(field, place(comparison.valueColumn), "\"\(written)\" is not a value of the type \(attribute.type)")
+            }
+        }
+        return result
     }
 
     /// `open`, `'>= 18'`, `'!= null'`, nothing.

@@ -31,9 +31,15 @@ struct Failure: Error {
         case let error as StoreError:
             switch error {
             // What was asked for is not there: a matter of arguments, not of the store.
-            case .unknownEntity, .unknownField, .wrongKey: self.init(.usage, error.description)
+            case .unknownEntity, .unknownField, .wrongKey, .wrongType, .leadsToSeveral, .wrongToken, .sortTooLarge:
+                self.init(.usage, error.description)
+            // The store is sound, and says no.
+            case .deleteDenied, .notUnique: self.init(.failed, error.description)
             default: self.init(.store, error.description)
             }
+        case let error as QueryTextError: self.init(.usage, error.description)
+        case let error as QueryWriteError:
+            self.init(error.report.changed > 0 ? .partly : Failure(error.reason).code, error.description)
         case let error as MirrorError: self.init(Code(error), error.description)
         default: self.init(.failed, "\(error)")
         }

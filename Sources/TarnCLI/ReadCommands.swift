@@ -6,33 +6,27 @@ import Tarn
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the records of an entity, in the order of their keys.",
+        abstract: "List the records of an entity: all, or those that meet a condition.",
         discussion: """
             Examples:
               tarn list Issue --limit 10
               tarn list Issue --where state=open --include author --fields number,title
+              tarn list Issue --where 'author.login = ada and not (title like "%wip%" or labels contains 7)'
+              tarn list Issue --where 'updatedAt >= 2025-01-01' --sort 'updatedAt desc, number' --limit 20
+              tarn list Issue --where 'milestone is missing' --explain
               tarn list User --format json | jq .login
+            Text with spaces or signs in it stands in quotes: --where 'title = "a = b"'.
             """)
 
     @Argument(help: "The entity, as in the description file.") var entity: String
-    @Option(
-        name: .customLong("where"), parsing: .singleValue,
-        help: ArgumentHelp("Only records whose field has this value. May be repeated.", valueName: "field=value"))
-    var conditions: [String] = []
+    @OptionGroup var query: QueryOptions
+    @Flag(help: "Do not list them; show how they would be found.") var explain = false
     @Option(parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
     var include: [String] = []
     @Option(help: ArgumentHelp("Show only these fields.", valueName: "name,name"))
     var fields = ""
-    @Option(help: "Stop after this many records.") var limit: Int?
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
-
-    func validate() throws {
-        for condition in conditions where !condition.contains("=") {
-            throw ValidationError("--where \(condition): write it as field=value")
-        }
-        if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
-    }
 
     func run() throws {
         let store = try store.open()
@@ -42,42 +36,35 @@ struct ListCommand: ParsableCommand {
             entity: entity, catalog: catalog, format: format.format,
             fields: RecordPrinter.names(in: fields), included: include)
         try printer.check()
-        let wanted = try conditions.map { try Condition($0, entity) }
+        let query = try query.query(entity, catalog)
         try store.read { reader in
+            if explain { return Output.line(try reader.explain(query).description) }
             var table = Table(printer.columns), count = 0
-            if limit == 0 { return }
-            try reader.forEach(entity.name) { record in
-                guard wanted.allSatisfy({ $0.holds(for: record) }) else { return true }
+            func show(_ record: Record) throws {
                 count += 1
                 switch format.format {
                 case .json: Output.line(try printer.json(record, reader))
                 case .table: table.add(try printer.cells(record, reader))
                 }
-                return count < limit ?? .max
+            }
+            var next: ContinuationToken?
+            if query.limit == nil {
+                try reader.forEach(query) { record in
+                    try show(record)
+                    return true
+                }
+            } else {
+                let page = try reader.page(query)
+                for record in page.records { try show(record) }
+                next = page.next
             }
             if format.format == .table {
                 for line in table.lines(width: Output.width) { Output.line(line) }
                 let total = try reader.count(entity.name)
                 Output.note(count == total ? "\(count) records" : "\(count) of \(total) records")
             }
+            Output.next(next)
         }
-    }
-
-    /// `field=value`, compared with the field's text; `field=` holds for a field that is null or absent.
-    private struct Condition {
-        let name: String
-        let value: String
-
-        init(_ text: String, _ entity: Catalog.Entity) throws {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            name = String(parts[0])
-            value = String(parts[1])
-            guard entity.field(name) != nil else {
-                throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
-            }
-        }
-
-        func holds(for record: Record) -> Bool { (record[name]?.plainText ?? "").utf8.elementsEqual(value.utf8) }
     }
 }
 

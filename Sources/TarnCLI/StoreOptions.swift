@@ -17,13 +17,14 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The store; by default the one of the description file.", valueName: "path"))
     var store: String?
 
-    /// Opens the store for reading, with the catalog that stands in it.
-    func open() throws -> Store {
-        if let store { return try Store.open(at: store, options: Store.Options(isReadOnly: true)) }
+    /// Opens the store with the catalog that stands in it.
+    func open(forWriting: Bool = false) throws -> Store {
+        let options = Store.Options(isReadOnly: !forWriting)
+        if let store { return try Store.open(at: store, options: options) }
         guard FileManager.default.fileExists(atPath: description.file) else {
             throw Failure(.usage, "there is no \(description.file) here: name the store with --store, or the description with --file")
         }
-        return try Store.open(at: try description.load().storePath, options: Store.Options(isReadOnly: true))
+        return try Store.open(at: try description.load().storePath, options: options)
     }
 }
 

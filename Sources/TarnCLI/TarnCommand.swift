@@ -12,7 +12,8 @@ struct TarnCommand: AsyncParsableCommand {
             A description file (tarn.yaml) says where an API is, what its records are and which endpoints to fetch.
 
               tarn sync                          fetch, or go on where the last sync stopped
-              tarn list Issue --where state=open
+              tarn list Issue --where 'state = open and author.login = ada' --sort 'updatedAt desc'
+              tarn count Issue --by state
               tarn related Issue 7 author
               tarn inspect dump forge.tarn | head
 
@@ -20,7 +21,10 @@ struct TarnCommand: AsyncParsableCommand {
             5 no network; 6 store; 130 interrupted.
             """,
         version: "0.1.0",
-        subcommands: [SyncCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, InspectCommand.self])
+        subcommands: [
+            SyncCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, CountCommand.self, MissingCommand.self,
+            ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, InspectCommand.self,
+        ])
 
     static func main() async {
         do {

@@ -207,7 +207,7 @@ struct ConditionParser {
         return parsed
     }
 
-    private mutating func value() throws(QueryTextError) -> ParsedValue {
+    mutating func value() throws(QueryTextError) -> ParsedValue {
         let start = scanner.offset
         defer { scanner.skipSpace() }
         if scanner.isAtQuote { return ParsedValue(value: .string(try scanner.quoted()), range: start..<scanner.offset) }

@@ -86,7 +86,7 @@ struct TextFields {
         case relationship(Catalog.Relationship, hasTextKey: Bool)
 
         /// Whether a bare word in a comparison of this form is a text, whatever it looks like.
-        fileprivate func isText(_ form: ParsedComparison.Form) -> Bool {
+        func isText(_ form: ParsedComparison.Form) -> Bool {
             switch self {
             case .attribute(.string), .attribute(.url), .attribute(.enumeration), .attribute(.json): true
             case .attribute(.array(.string)), .attribute(.array(.url)), .attribute(.array(.enumeration)):

@@ -1,0 +1,63 @@
+// Which records a command is about, and in which order: `--where`, `--sort` and their like.
+
+import ArgumentParser
+import Tarn
+
+struct ConditionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("where"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "Only records that meet this condition, such as 'state = open and author.login = ada'. May be repeated: then they meet all.",
+            valueName: "condition"))
+    var conditions: [String] = []
+    @Option(help: "Records that are known in part: included, excluded or only.") var partials: Query.Partials = .included
+
+    /// A query for the records, in the order of their keys.
+    func query(_ entity: Catalog.Entity, _ catalog: Catalog) throws -> Query {
+        let parts = try conditions.map { text in
+            try namingOption("--where") { try Condition(text: text, entity: entity.name, catalog: catalog) }
+        }
+        return Query(entity.name, where: parts.count == 1 ? parts[0] : parts.isEmpty ? .all : .and(parts), partials: partials)
+    }
+}
+
+struct QueryOptions: ParsableArguments {
+    @OptionGroup var condition: ConditionOptions
+    @Option(help: ArgumentHelp("Sort by these fields, such as 'updatedAt desc, number'; by default by the key.", valueName: "order"))
+    var sort = ""
+    @Option(help: "Stop after this many records.") var limit: Int?
+    @Option(help: "Pass over this many records first.") var offset = 0
+    @Option(help: ArgumentHelp("Go on behind an earlier list with a limit, which named the token.", valueName: "token"))
+    var after: String?
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
+        if offset < 0 { throw ValidationError("--offset must not be negative") }
+        if after != nil, offset > 0 { throw ValidationError("--after and --offset both say where to begin; give one of them") }
+    }
+
+    func query(_ entity: Catalog.Entity, _ catalog: Catalog) throws -> Query {
+        var query = try condition.query(entity, catalog)
+        query.order = try namingOption("--sort") { try [Query.Order](text: sort, entity: entity.name, catalog: catalog) }
+        query.limit = limit
+        query.offset = offset
+        query.after = try after.map { try ContinuationToken(argument: $0) }
+        return query
+    }
+}
+
+/// Runs a closure; an error in a text says in which option.
+func namingOption<Result>(_ option: String, _ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as QueryTextError { throw Failure(.usage, "\(option): \(error)") }
+}
+
+extension ContinuationToken {
+    init(argument: String) throws {
+        guard let token = ContinuationToken(text: argument) else {
+            throw Failure(.usage, "--after \(argument): not a token; take the one that the list before has named, with the same --where and --sort")
+        }
+        self = token
+    }
+}
+
+extension Query.Partials: ExpressibleByArgument {}

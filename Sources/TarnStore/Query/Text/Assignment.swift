@@ -1,0 +1,32 @@
+// What a command line sets: `state = closed`.
+
+/// A field and its new value, in a text.
+package struct Assignment {
+    package var field: String
+    package var value: Value
+
+    /// - Throws: `QueryTextError`, with the column, also for a field that the entity does not have; `StoreError.unknownEntity`.
+    package init(text: String, entity: String, catalog: Catalog) throws {
+        let fields = try TextFields(text, entity, catalog)
+        var parser = ConditionParser(scanner: try TextScanner(text))
+        let (path, parsed) = try parser.assignment()
+        let field = try fields.find(path)
+        guard path.path.names.count == 1, fields.entity.field(path.path.names[0]) != nil else {
+            throw QueryTextError(
+                text, path.ranges[0].lowerBound..<path.ranges[path.ranges.count - 1].upperBound,
+                "\(path.path) is not a field that \(entity) has in its rows", expected: "an attribute, or a relationship that is stored")
+        }
+        self.field = path.path.names[0]
+        value = parsed.word.flatMap { field.isText(.compare(.equal)) ? .string($0) : nil } ?? parsed.value
+    }
+}
+
+extension ConditionParser {
+    fileprivate mutating func assignment() throws(QueryTextError) -> (ParsedPath, ParsedValue) {
+        let path = try path()
+        guard scanner.take("=") else { throw scanner.unexpected(expected: "\"=\" and a value") }
+        let value = try value()
+        guard scanner.isAtEnd else { throw scanner.unexpected(expected: "the end (a value with spaces or signs in it stands in quotes)") }
+        return (path, value)
+    }
+}

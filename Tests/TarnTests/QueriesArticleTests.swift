@@ -218,6 +218,8 @@ struct QueriesArticleTests {
         let rows = table.split(separator: "\n").map { $0.components(separatedBy: "`")[1] }
         #expect(rows.count == 9)
         for row in rows { _ = try Condition(text: row) }
+        let quoted = try #require(page.split(separator: "\n").first { $0.hasPrefix("`in` is missing") })
+        #expect(try Condition(text: String(quoted)) == .and([.isMissing("in"), .compare("content-type", .equal, .string("text/html"))]))
         _ = try [Query.Order](text: "updatedAt desc, author.login")
     }
 }

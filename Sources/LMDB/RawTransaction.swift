@@ -104,6 +104,9 @@ package struct RawCursor {
         return UnsafeMutableRawBufferPointer(start: v.mv_data, count: v.mv_size)
     }
 
+    /// Takes out the entry that the cursor is at; `next` then leads to the one behind it.
+    package func delete() throws(LMDBError) { try check(mdb_cursor_del(pointer, 0), "delete") }
+
     private func move(_ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) throws(LMDBError) -> Entry? {
         var k = MDB_val(key), v = MDB_val()
         let code = mdb_cursor_get(pointer, &k, &v, operation)

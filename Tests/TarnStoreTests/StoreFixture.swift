@@ -161,10 +161,11 @@ extension Store {
             defer { cursor.close() }
             var entry = try cursor.first()
             while let (key, value) = entry {
+                let change = try #require(ChangeEntry(key, value))
                 result.append(
                     Change(
-                        sequence: UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), operation: value[0],
-                        entity: value.load(1, UInt16.self), key: Array(value.slice(3..<value.count))))
+                        sequence: change.sequence, operation: change.operation.rawValue, entity: change.entity,
+                        key: Array(change.storageKey)))
                 entry = try cursor.next()
             }
             return result

@@ -32,10 +32,11 @@ extension Store {
     }
 
     private func commitAlone(_ write: any PendingWrite) -> FinishedWrite {
-        var isFreeing = false
+        var isFreeing = false, changes = 0
         do {
             try inWriteTransaction { transaction, current in
-                try run(write, in: &transaction, current)
+                changes = try run(write, in: &transaction, current)
+                try settleChanges(changes, commits: 1, in: &transaction, current)
                 isFreeing = transaction.isFreeingNearLimit
             }
         } catch {
@@ -49,19 +50,22 @@ extension Store {
     /// Each closure runs in a child transaction: one that fails is undone alone. A commit that fails fails all.
     private func commitGroup(_ first: any PendingWrite, _ queue: WriteQueue) -> [FinishedWrite] {
         var members: [FinishedWrite] = []
-        var isFreeing = false
+        var isFreeing = false, changes = 0, commits = 0
         do {
             try inWriteTransaction { transaction, current in
                 let end = ContinuousClock.now + GroupLimit.time
                 var next: (any PendingWrite)? = first
                 while let write = next {
                     do {
-                        try mappingErrors {
+                        let count = try mappingErrors {
                             try transaction.child { child in
-                                try run(write, in: &child, current)
+                                let count = try run(write, in: &child, current)
                                 isFreeing = isFreeing || child.isFreeingNearLimit
+                                return count
                             }
                         }
+                        changes += count
+                        if count > 0 { commits += 1 }
                         members.append((write, nil))
                     } catch {
                         members.append((write, error))
@@ -69,6 +73,7 @@ extension Store {
                     guard members.count < GroupLimit.writes, ContinuousClock.now < end else { break }
                     next = queue.takeCompanion()
                 }
+                try settleChanges(changes, commits: commits, in: &transaction, current)
             }
         } catch {
             // Nothing was committed. If the transaction could not even begin, only the first has been taken.
@@ -79,13 +84,14 @@ extension Store {
         return members
     }
 
-    private func run(_ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState) throws {
+    /// - Returns: how many changes it has made.
+    private func run(_ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState) throws -> Int {
         let context = current.takeContext()
         defer { current.give(back: context) }
         var writer = try StoreWriter(StoreAccess(transaction.raw, current, context))
         try write.run(&writer)
         // The next closure, and its sequence, build on the indexes and the sequence of this one.
-        try writer.finish()
+        return try writer.finish()
     }
 
     private func settle(after failures: [any Error], isFreeing: Bool) {

@@ -118,13 +118,14 @@ extension Store {
         guard let meta = fixed[TableName.meta] else {
             throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
         }
-        var dictionaries: [(entity: UInt16, dictionary: RowDictionary)] = []
+        var dictionaries: [(entity: UInt16, dictionary: RowDictionary)] = [], changeOptions = ChangeOptions()
         let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
             guard let text = try transaction.raw.get(meta, key: MetaKey.format),
                 let found = Int(String(decoding: text, as: UTF8.self))
             else { throw StoreError.notAStore(path: path, detail: "it is an LMDB file without a format version of Tarn") }
             guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
             dictionaries = try RowDictionary.all(transaction.raw, meta)
+            changeOptions = try ChangeOptions(transaction.raw, meta)
             return (try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation))
         }
         let roots = catalog.entities.filter { $0.root == $0.id }
@@ -136,7 +137,7 @@ extension Store {
         for (index, table) in zip(indexes, tables.dropFirst(roots.count)) { indexTables[index] = table }
         return try StoreState(
             catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables,
-            dictionaries: DictionaryList(dictionaries))
+            dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions)
     }
 
     private static func checkTableCount(_ catalog: Catalog) throws(StoreError) {

@@ -40,6 +40,8 @@ public final class Store: Sendable {
     let queue = WriteQueue()
     /// Entities that could not be trained when they had that many rows.
     let untrainable = Guarded<[UInt16: Int]>([:])
+    /// What commits are dated with, for the age of changes. Tests have their own.
+    let changeClock = Guarded<@Sendable () -> Timestamp>({ Timestamp.systemTime })
 
     /// What this process knows about the store.
     fileprivate struct Current {

@@ -101,14 +101,22 @@ package struct StoreAccess {
         guard let key = key(entity, storageKey, row) else {
             throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
         }
+        guard let fields = try fields(entity, row.body) else {
+            throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
+        }
+        return Record(entity: entity.name, key: key, isPartial: row.isPartial, version: row.version, fields: fields)
+    }
+
+    /// Copies of the fields of a row. Nil if one cannot be read.
+    func fields(_ entity: Catalog.Entity, _ body: RowBody) throws -> [Record.Field]? {
         var fields: [Record.Field] = []
-        fields.reserveCapacity(row.body.count)
-        for index in 0..<row.body.count {
-            let id = row.body.id(at: index)
+        fields.reserveCapacity(body.count)
+        for index in 0..<body.count {
+            let id = body.id(at: index)
             if id == WholeKey.field { continue }
             let field = entity.field(id: id)
             let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
-            let encoded = row.body.value(at: index)
+            let encoded = body.value(at: index)
             let value = try encoded.flatMap { encoded in
                 try decoded(encoded) { digest in
                     guard let destination, let entity = catalog.entity(id: destination),
@@ -119,10 +127,10 @@ package struct StoreAccess {
             }
             // A reference to a long key is its digest: nobody can name the key while its record is missing.
             if value == nil, let target = encoded?.reference, StorageKey.isDigest(target) { continue }
-            guard let value else { throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey)) }
+            guard let value else { return nil }
             fields.append(Record.Field(field?.name ?? "#\(id)", value))
         }
-        return Record(entity: entity.name, key: key, isPartial: row.isPartial, version: row.version, fields: fields)
+        return fields
     }
 
     /// The number of records of an entity.

@@ -54,6 +54,20 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case damagedDictionary(entity: String, key: String, dictionary: UInt16)
     /// The catalog in the store cannot be read.
     case damagedCatalog(path: String, detail: String)
+    /// The change log no longer reaches back to a token; the oldest place that it does reach back to.
+    case changesTrimmed(oldest: ChangeToken)
+    /// A token is of another store, or of what this one was before it was restored.
+    case otherIncarnation(expected: String, found: String)
+    /// A token is ahead of the store: a backup was restored, or the last commits were lost with the power.
+    case changesAhead(sequence: UInt64, newest: UInt64)
+    /// An entry of the change log cannot be read.
+    case damagedChange(sequence: UInt64, ordinal: UInt32)
+    /// A change cannot be applied, since the log that it comes from did not keep its values.
+    case changeWithoutValues(entity: String, key: String)
+    /// A change cannot be applied, since the record that it changed is not there.
+    case changeOfMissingRecord(entity: String, key: String)
+    /// A share or an age that no change log can have.
+    case retentionOutOfRange(detail: String)
     /// An error of LMDB itself.
     case lmdb(LMDBError)
 
@@ -107,6 +121,19 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             "the row of \(entity) \(key) needs the dictionary \(dictionary), which is missing or damaged, as do all rows that were compressed with it; restore the store from a backup, or mirror again"
         case .damagedCatalog(let path, let detail):
             "\(path): the catalog in the store cannot be read (\(detail)); restore it from a backup, or mirror again"
+        case .changesTrimmed(let oldest):
+            "the change log begins at \(oldest); what was before is gone. Read the records anew, and go on from the token of that snapshot"
+        case .otherIncarnation(let expected, let found):
+            "the token is of the store \(expected), and this one is \(found); read the records anew, and go on from the token of that snapshot"
+        case .changesAhead(let sequence, let newest):
+            "the token is of commit \(sequence), and the store is at \(newest): its last commits were lost, or it was restored. Read the records anew, and go on from the token of that snapshot"
+        case .damagedChange(let sequence, let ordinal):
+            "the change \(ordinal) of commit \(sequence) cannot be read; go on from a token behind it, after reading the records anew"
+        case .changeWithoutValues(let entity, let key):
+            "the change of \(entity) \(key) has no values to apply; let the store that it comes from keep them (setChangeValues), and begin with a copy of it"
+        case .changeOfMissingRecord(let entity, let key):
+            "\(entity) \(key) was changed and is not there: changes before this one are missing. Begin with a copy of the store, and the changes since then"
+        case .retentionOutOfRange(let detail): "\(detail)"
         case .lmdb(let error): error.description
         }
     }

@@ -64,6 +64,16 @@ enum MetaKey {
     static let nextResponse: StaticString = "next response"
     /// u64, big-endian: ids of long lists are never reused.
     static let nextList: StaticString = "next list"
+    /// Text: how long changes are kept (`ChangeRetention`); missing for the default.
+    static let changeRetention: StaticString = "change retention"
+    /// Text: of which entities the change log keeps values (`ChangeValues`); missing for none.
+    static let changeValues: StaticString = "change values"
+    /// u64, big-endian: the newest commit of which entries were trimmed from the change log.
+    static let trimmedChanges: StaticString = "trimmed changes"
+    /// When commits were made, here and there: for each u64 sequence, i64 microseconds since 1970, big-endian.
+    static let changeTimes: StaticString = "change times"
+    /// Followed by a space and the storage key of a name: the text of a token, how far changes of another store were applied.
+    static let positionPrefix = "position "
 }
 
 /// What is known about an open store at one generation. Immutable; replaced as a whole.
@@ -86,6 +96,8 @@ package final class StoreState: Sendable {
     let deleteRules: DeleteRules
     /// Nil in a store from before there was the table, as long as nobody has opened it for writing.
     let edges: Table?
+    /// What the change log keeps.
+    let changeOptions: ChangeOptions
     private let dictionaries: DictionaryList
     private let contexts = RowContextPool()
     /// The newest snapshot that is known to have this generation: the next read of it need not look.
@@ -93,7 +105,7 @@ package final class StoreState: Sendable {
 
     init(
         catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table],
-        dictionaries: DictionaryList = DictionaryList([])
+        dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions()
     ) throws(StoreError) {
         func table(_ name: String) throws(StoreError) -> Table {
             guard let table = fixed[name] else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
@@ -103,6 +115,7 @@ package final class StoreState: Sendable {
         deleteRules = DeleteRules(catalog)
         edges = fixed[TableName.edges]
         self.dictionaries = dictionaries
+        self.changeOptions = changeOptions.resolved(catalog)
         self.generation = generation
         meta = try table(TableName.meta)
         requests = try table(TableName.requests)

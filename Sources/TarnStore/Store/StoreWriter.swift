@@ -22,9 +22,11 @@ public struct StoreWriter: ~Copyable {
     private(set) var changeCount: UInt32 = 0
     /// How many of the changes were taken back.
     var undoneCount: UInt32 = 0
-    /// Entries of the change log that are not in its table yet: for each u8 length of the value, key, value.
+    /// Entries of the change log that are not in its table yet: for each u32 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)
     private static let pendingLogLimit = 1 << 20
+    /// Whether there is a change log, and whether it keeps values of some entity.
+    private let keepsChanges: Bool, keepsValues: Bool
     /// Values that have to be unique, and stood twice at some moment.
     private(set) var doubles: Set<DoubleValues> = []
     /// Whether records of entities with unique indexes can be undone: see `dropDoubles`.
@@ -34,6 +36,8 @@ public struct StoreWriter: ~Copyable {
     init(_ access: StoreAccess) throws {
         self.access = access
         sequence = try access.sequence + 1
+        keepsChanges = access.state.changeOptions.keepsChanges
+        keepsValues = access.state.changeOptions.keepsValues
     }
 
     public var catalog: Catalog { access.catalog }
@@ -86,9 +90,10 @@ public struct StoreWriter: ~Copyable {
         edges.drop(dropped, old.body)
         try index(key, old: old.body, oldRules, new: new, newRules)
         if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, newRules.entity, key) }
+        // Before the row is written, which may end the old one.
+        try log(.update, newRules, key, old: old.body, new, isPartial: isPartial)
         try put(table, newRules, key, new, isPartial: isPartial, version: sequence)
         try storeLongLists()
-        try log(.update, newRules.id, key)
         return .updated
     }
 
@@ -104,9 +109,9 @@ public struct StoreWriter: ~Copyable {
         if remembersRecords, rules.hasUnique { try remember(key, rules.root, nil, .created) }
         try index(key, old: nil, rules, new: body, rules)
         if !edges.changes.isEmpty { try indexLongLists(rules.entity, rules.entity, key) }
+        try log(.create, rules, key, old: nil, body, isPartial: isPartial)
         try put(table, rules, key, body, isPartial: isPartial, version: sequence, appending: appending)
         try storeLongLists()
-        try log(.create, rules.id, key)
     }
 
     /// The merged body, valid until the next one.
@@ -134,7 +139,7 @@ public struct StoreWriter: ~Copyable {
         edges.changes.removeAll(keepingCapacity: true)
         try index(key, old: row.body, rules, new: nil, rules)
         try indexRemovedLongLists(rules.entity, key, row.body)
-        try log(.delete, rules.id, key)
+        try log(.delete, rules, key, old: row.body, nil)
         _ = try access.raw.delete(access.state.records(of: rules.root), key)
         try storeLongLists()
         try access.removeResponses(listing: rules.root, key)
@@ -180,10 +185,13 @@ public struct StoreWriter: ~Copyable {
         doubles.formUnion(found)
     }
 
-    mutating func finish() throws {
+    /// - Returns: how many changes this has made; 0 if nothing is left of them.
+    mutating func finish() throws -> Int {
         try checkUnique()
         try writeLog()
-        if changeCount > undoneCount { try access.raw.put(access.state.meta, key: MetaKey.sequence, number: sequence) }
+        guard changeCount > undoneCount else { return 0 }
+        try access.raw.put(access.state.meta, key: MetaKey.sequence, number: sequence)
+        return Int(changeCount)
     }
 
     private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreError) {
@@ -264,21 +272,42 @@ public struct StoreWriter: ~Copyable {
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
     }
 
-    private enum Operation: UInt8 {
-        case create = 1, update = 2, delete = 3
-    }
-
-    /// An entry of the change log: key = commit sequence (u64, big-endian) ++ ordinal (u32, big-endian); value = operation
-    /// (u8), entity (u16, little-endian), storage key.
-    private mutating func log(_ operation: Operation, _ entity: UInt16, _ key: Bytes) throws {
-        pendingLog.append(UInt8(3 + key.count))
+    /// Adds an entry to the change log (`ChangeEntry`). To be called before the row is written: of a list that goes into a table
+    /// of its own the references are needed.
+    mutating func log(
+        _ operation: ChangeEntry.Operation, _ rules: EntityRules, _ key: Bytes, old: RowBody?, _ new: RowBody?,
+        isPartial: Bool = false
+    ) throws {
+        guard keepsChanges else {
+            changeCount += 1
+            return
+        }
+        let start = pendingLog.count
+        pendingLog.appendLittleEndian(UInt32(0))
         pendingLog.appendBigEndian(sequence)
         pendingLog.appendBigEndian(changeCount)
-        pendingLog.append(operation.rawValue)
-        pendingLog.appendLittleEndian(entity)
-        pendingLog.append(key)
+        if keepsValues || StorageKey.isDigest(key) {
+            try appendWithDetails(operation, rules, key, old, new, isPartial)
+        } else {
+            ChangeEntry.append(operation, rules.id, key, to: &pendingLog)
+        }
+        pendingLog.store(UInt32(pendingLog.count - start - 4 - ChangeEntry.keySize), at: start)
         changeCount += 1
         if pendingLog.count > StoreWriter.pendingLogLimit { try writeLog() }
+    }
+
+    /// The value of an entry with the whole of a long key, and the values of the fields that changed.
+    private mutating func appendWithDetails(
+        _ operation: ChangeEntry.Operation, _ rules: EntityRules, _ key: Bytes, _ old: RowBody?, _ new: RowBody?,
+        _ isPartial: Bool
+    ) throws {
+        var wholeKey: [UInt8]?
+        if StorageKey.isDigest(key), let row = new ?? old { wholeKey = try access.wholeKey(rules.entity, row)?.tuple }
+        var values: ChangedFields?
+        if let new, access.state.changeOptions.keepsValues(of: rules.id) {
+            values = ChangedFields(old: operation == .create ? nil : old, new: new, lists: edges.changes)
+        }
+        ChangeEntry.append(operation, rules.id, key, wholeKey: wholeKey, values: values, isPartial: isPartial, to: &pendingLog)
     }
 
     /// Through one cursor, which stays at the end of the table.
@@ -289,8 +318,8 @@ public struct StoreWriter: ~Copyable {
         let entries = pendingLog.bytes
         var offset = 0
         while offset < entries.count {
-            let value = offset + 1 + 12, end = value + Int(entries[offset])
-            try cursor.put(entries.slice(offset + 1..<value), entries.slice(value..<end), append: true)
+            let key = offset + 4, value = key + ChangeEntry.keySize, end = value + Int(entries.load(offset, UInt32.self))
+            try cursor.put(entries.slice(key..<value), entries.slice(value..<end), append: true)
             offset = end
         }
         pendingLog.removeAll()

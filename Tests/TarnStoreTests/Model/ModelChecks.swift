@@ -162,12 +162,13 @@ enum ModelChecks {
         while let (key, value) = entry {
             guard key.count == 12, last.lexicographicallyPrecedes(Array(key)) else { throw fail("an entry of the log has the key \(Array(key))") }
             last = Array(key)
-            guard let kind = reader.catalog.entity(id: value.load(1, UInt16.self))?.name else { throw fail("an entry of the log has no entity") }
+            guard let change = ChangeEntry(key, value) else { throw fail("an entry of the log cannot be read") }
+            guard let kind = reader.catalog.entity(id: change.entity)?.name else { throw fail("an entry of the log has no entity") }
             let root = ModelKind.named(kind).root
-            guard let position = ModelKeys.pool(root).positions[Array(value.slice(3..<value.count))] else {
+            guard let position = ModelKeys.pool(root).positions[Array(change.storageKey)] else {
                 throw fail("an entry of the log has a key that no \(root) has")
             }
-            entries.append(Oracle.LogEntry(operation: value[0], kind: kind, place: Place(root: root, key: position)))
+            entries.append(Oracle.LogEntry(operation: change.operation.rawValue, kind: kind, place: Place(root: root, key: position)))
             entry = try cursor.next()
         }
         return entries

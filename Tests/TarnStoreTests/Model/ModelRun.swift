@@ -28,10 +28,27 @@ final class ModelRun: @unchecked Sendable {
     private var salt = 0
     private var counts: [String: Int] = [:]
 
-    init() throws {
+    /// - Parameter keepsValues: whether the change log keeps values, and everything, so that it can be replayed.
+    init(keepsValues: Bool = false) throws {
         folder = try TemporaryFolder()
         open = try Forge.open(folder("s"), ModelSchema.schema)
+        guard keepsValues else { return }
+        try open?.setChangeValues(.all)
+        try open?.setChangeRetention(.all)
     }
+
+    /// A copy of the store as it is, under another name, opened.
+    func copy(_ name: String) throws -> Store {
+        try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: folder("s") + "/data.mdb", toPath: folder(name) + "/data.mdb")
+        return try Forge.open(folder(name), ModelSchema.schema)
+    }
+
+    /// An empty store with the same schema.
+    func empty(_ name: String) throws -> Store { try Forge.open(folder(name), ModelSchema.schema) }
+
+    /// Lends a snapshot of the store.
+    func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result { try store().read(body) }
 
     /// How often what is rare has happened, by name.
     var outcomes: [String: Int] { oracle.denials > 0 ? counts.merging(["denied": oracle.denials]) { $1 } : counts }

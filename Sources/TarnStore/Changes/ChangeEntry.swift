@@ -1,0 +1,155 @@
+// An entry of the change log, byte by byte.
+//
+//   key     u64 commit sequence, u32 ordinal (both big-endian)
+//   value   u8 operation, u16 entity, storage key
+//           or, if the operation has flags (16, 32): u8 operation, u16 entity, u8 length, storage key,
+//             16  u32 length, the tuple of the whole key: where the storage key is a digest
+//             32  u8 flags of the row (1 = partial, 2 = wide directory), a body: the fields that changed, all of a new record;
+//                 long lists in the form of short ones
+
+/// An entry as it stands in the log.
+package struct ChangeEntry {
+    package enum Operation: UInt8 {
+        case create = 1, update = 2, delete = 3
+    }
+
+    package static let keySize = 12
+    static let operationMask: UInt8 = 15
+    static let hasWholeKey: UInt8 = 16
+    static let hasValues: UInt8 = 32
+
+    package let sequence: UInt64
+    package let ordinal: UInt32
+    package let operation: Operation
+    /// The concrete entity of the record.
+    package let entity: UInt16
+    package let storageKey: Bytes
+    /// The tuple of the key, where the storage key is a digest.
+    package let wholeKey: Bytes?
+    /// The fields that changed.
+    package let values: RowBody?
+    package let isPartial: Bool
+
+    /// Nil if it is malformed.
+    package init?(_ key: Bytes, _ value: Bytes) {
+        guard key.count == ChangeEntry.keySize, value.count > 3,
+            let operation = Operation(rawValue: value[0] & ChangeEntry.operationMask)
+        else { return nil }
+        (sequence, ordinal) = ChangeEntry.position(of: key)
+        self.operation = operation
+        entity = value.load(1)
+        let flags = value[0] & ~ChangeEntry.operationMask
+        guard flags != 0 else {
+            storageKey = value.slice(3..<value.count)
+            (wholeKey, values, isPartial) = (nil, nil, false)
+            return
+        }
+        var end = 4 + Int(value[3])
+        guard flags & ~(ChangeEntry.hasWholeKey | ChangeEntry.hasValues) == 0, end > 4, end <= value.count else { return nil }
+        storageKey = value.slice(4..<end)
+        if flags & ChangeEntry.hasWholeKey != 0 {
+            guard value.count - end >= 4 else { return nil }
+            let start = end + 4, count = Int(value.load(end, UInt32.self))
+            guard count > 0, count <= value.count - start else { return nil }
+            end = start + count
+            wholeKey = value.slice(start..<end)
+        } else {
+            wholeKey = nil
+        }
+        guard flags & ChangeEntry.hasValues != 0 else {
+            (values, isPartial) = (nil, false)
+            return
+        }
+        guard end < value.count,
+            let body = RowBody(value.slice(end + 1..<value.count), isWide: value[end] & RowFormat.wide != 0)
+        else { return nil }
+        values = body
+        isPartial = value[end] & RowFormat.partial != 0
+    }
+
+    /// Of the key of an entry, which has 12 bytes.
+    static func position(of key: Bytes) -> (sequence: UInt64, ordinal: UInt32) {
+        (
+            UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)),
+            UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+        )
+    }
+
+    /// Lends the key of a position.
+    static func withKey<Result>(_ sequence: UInt64, _ ordinal: UInt32, _ body: (Bytes) throws -> Result) rethrows -> Result {
+        var key = (sequence.bigEndian, ordinal.bigEndian)
+        // A tuple lies in memory in its order, the second behind the first.
+        return try withUnsafeBytes(of: &key) { try body($0.slice(0..<keySize)) }
+    }
+
+    /// Appends the value of an entry.
+    ///
+    /// - Parameters:
+    ///   - wholeKey: the tuple of a key whose storage key is a digest.
+    ///   - values: the fields that changed, if they are to be kept.
+    static func append(
+        _ operation: Operation, _ entity: UInt16, _ key: Bytes, wholeKey: [UInt8]? = nil, values: ChangedFields? = nil,
+        isPartial: Bool = false, to writer: inout ByteWriter
+    ) {
+        let flags = (wholeKey == nil ? 0 : hasWholeKey) | (values == nil ? 0 : hasValues)
+        writer.append(operation.rawValue | flags)
+        writer.appendLittleEndian(entity)
+        if flags != 0 { writer.append(UInt8(key.count)) }
+        writer.append(key)
+        if let wholeKey {
+            writer.appendLittleEndian(UInt32(wholeKey.count))
+            writer.append(wholeKey)
+        }
+        values?.append(to: &writer, isPartial: isPartial)
+    }
+}
+
+/// The fields of a row that differ from what they were.
+struct ChangedFields {
+    /// Nil for a record that is new.
+    let old: RowBody?
+    let new: RowBody
+    /// The long lists that the change concerns: in the row stands what is in their place.
+    let lists: [EdgeListChanges.Change]
+
+    private func forEach(_ body: (UInt16, EncodedValue) -> Void) {
+        var known = 0
+        for index in 0..<new.count {
+            let id = new.id(at: index)
+            guard let value = new.value(at: index) else { continue }
+            if let old {
+                while known < old.count, old.id(at: known) < id { known += 1 }
+                if known < old.count, old.id(at: known) == id, let before = old.value(at: known),
+                    Bytes.equal(before.bytes, value.bytes)
+                {
+                    continue
+                }
+            }
+            if value.tag == ValueTag.edges, let list = lists.first(where: { $0.field == id })?.after {
+                body(id, list)
+            } else {
+                body(id, value)
+            }
+        }
+    }
+
+    /// Appends the flags and the body: first their sizes are counted, so that nothing is built in between.
+    func append(to writer: inout ByteWriter, isPartial: Bool) {
+        var count = 0, size = 0
+        forEach { _, value in
+            count += 1
+            size += value.bytes.count
+        }
+        let isWide = size > RowFormat.narrowLimit
+        writer.reserve(3 + count * 6 + size)
+        writer.append((isPartial ? RowFormat.partial : 0) | (isWide ? RowFormat.wide : 0))
+        writer.appendLittleEndian(UInt16(count))
+        var end = 0
+        forEach { id, value in
+            end += value.bytes.count
+            writer.appendLittleEndian(id)
+            if isWide { writer.appendLittleEndian(UInt32(end)) } else { writer.appendLittleEndian(UInt16(end)) }
+        }
+        forEach { _, value in writer.append(value.bytes) }
+    }
+}

@@ -1,0 +1,187 @@
+// Reading the change log: from a token to the end of the snapshot.
+
+internal import LMDB
+
+extension StoreReader {
+    /// The place behind the last commit of the snapshot: who has read the records of this snapshot asks for changes since then.
+    public var changeToken: ChangeToken {
+        get throws { ChangeToken(incarnation: try access.incarnation, sequence: try access.sequence) }
+    }
+
+    /// The oldest place that the log still reaches back to. In a store of which no change was trimmed, before its first commit.
+    public var oldestChangeToken: ChangeToken {
+        get throws { ChangeToken(incarnation: try access.incarnation, sequence: try access.trimmedSequence) }
+    }
+
+    /// The changes behind a place.
+    ///
+    /// - Parameters:
+    ///   - token: from ``changeToken``, or from the page before.
+    ///   - entities: only changes of records of these entities, those that descend from them among them; nil for all.
+    ///   - limit: how many changes, at most. A page ends with a whole commit; one that has more changes than the limit is given
+    ///     in parts.
+    /// - Throws: `StoreError`: `.otherIncarnation`, `.changesTrimmed`, `.changesAhead`, `.unknownEntity`, `.damagedChange`.
+    public func changes(since token: ChangeToken, of entities: [String]? = nil, limit: Int = 1000) throws -> ChangePage {
+        precondition(limit > 0, "a page has room for one change at least")
+        var page: [Change] = [], hasMore = false
+        // Where the last whole commit ends in the page.
+        var wholeCount = 0, last = token
+        try access.forEachChange(since: token, of: entities) { entry, change in
+            if !page.isEmpty, entry.sequence != last.sequence {
+                wholeCount = page.count
+            }
+            guard page.count < limit else {
+                hasMore = true
+                return false
+            }
+            page.append(try change())
+            last = ChangeToken(incarnation: token.incarnation, sequence: entry.sequence, ordinal: entry.ordinal)
+            return true
+        }
+        guard hasMore else { return ChangePage(changes: page, token: try changeToken, hasMore: false) }
+        if wholeCount > 0 {
+            page.removeLast(page.count - wholeCount)
+            last = ChangeToken(incarnation: token.incarnation, sequence: page[wholeCount - 1].sequence)
+        }
+        return ChangePage(changes: page, token: last, hasMore: true)
+    }
+
+    /// Every change behind a place, until the closure returns false. Nothing but the change that is lent is held in memory.
+    ///
+    /// - Returns: the place behind the last change that the closure got, or the end of the snapshot if it got all.
+    /// - Throws: what the closure throws, and as ``changes(since:of:limit:)``.
+    @discardableResult
+    public func forEachChange(
+        since token: ChangeToken, of entities: [String]? = nil, _ body: (Change) throws -> Bool
+    ) throws -> ChangeToken {
+        var last: ChangeToken?
+        try access.forEachChange(since: token, of: entities) { entry, change in
+            guard try body(change()) else {
+                last = ChangeToken(incarnation: token.incarnation, sequence: entry.sequence, ordinal: entry.ordinal)
+                return false
+            }
+            return true
+        }
+        return try last ?? changeToken
+    }
+
+    /// What the changes behind a place come to: each record once, with its last change, in the order of these. A record that was
+    /// there before and is since is `updated`, also if it was deleted in between; one that came and went is left out. There are
+    /// no values: they stand in the record.
+    ///
+    /// One page holds everything; the memory for it is as large as the number of records.
+    ///
+    /// - Throws: as ``changes(since:of:limit:)``.
+    public func netChanges(since token: ChangeToken, of entities: [String]? = nil) throws -> ChangePage {
+        struct Net {
+            var wasThere: Bool
+            var last: Change
+        }
+        var records: [RecordPlace: Net] = [:]
+        try access.forEachChange(since: token, of: entities, withValues: false) { entry, change in
+            let change = try change(), place = RecordPlace(root: change.source.root, key: Array(entry.storageKey))
+            records[place] = Net(wasThere: records[place]?.wasThere ?? (change.operation != .created), last: change)
+            return true
+        }
+        var changes: [Change] = []
+        for net in records.values {
+            var change = net.last
+            let isThere = change.operation != .deleted
+            guard net.wasThere || isThere else { continue }
+            if isThere { change.operation = net.wasThere ? .updated : .created }
+            changes.append(change)
+        }
+        changes.sort { ($0.sequence, $0.ordinal) < ($1.sequence, $1.ordinal) }
+        return ChangePage(changes: changes, token: try changeToken, hasMore: false)
+    }
+}
+
+/// Which record of which table.
+struct RecordPlace: Hashable, Sendable {
+    var root: UInt16
+    var key: [UInt8]
+}
+
+extension StoreAccess {
+    /// Commits up to this one may be missing in the log.
+    var trimmedSequence: UInt64 {
+        get throws(LMDBError) { try raw.number(state.meta, key: MetaKey.trimmedChanges) }
+    }
+
+    /// - Throws: `.otherIncarnation`, `.changesTrimmed`, `.changesAhead`.
+    func check(_ token: ChangeToken) throws {
+        let incarnation = try incarnation, newest = try sequence
+        guard token.incarnation == incarnation else {
+            throw StoreError.otherIncarnation(expected: token.incarnation, found: incarnation)
+        }
+        guard token.sequence <= newest else { throw StoreError.changesAhead(sequence: token.sequence, newest: newest) }
+        let trimmed = try trimmedSequence
+        // Of a commit that is being trimmed, what is left may not be what was still to come.
+        guard token.sequence > trimmed || (token.isWhole && token.sequence == trimmed) else {
+            throw StoreError.changesTrimmed(oldest: ChangeToken(incarnation: incarnation, sequence: trimmed))
+        }
+    }
+
+    /// The entries behind a position, until the closure returns false.
+    ///
+    /// - Throws: `.damagedChange`.
+    func forEachEntry(after sequence: UInt64, _ ordinal: UInt32, _ body: (ChangeEntry) throws -> Bool) throws {
+        let cursor = try raw.cursor(state.changes)
+        defer { cursor.close() }
+        var entry = try ChangeEntry.withKey(sequence, ordinal) { try cursor.seek($0) }
+        if let key = entry?.key, key.count == ChangeEntry.keySize, ChangeEntry.position(of: key) == (sequence, ordinal) {
+            entry = try cursor.next()
+        }
+        while let (key, value) = entry {
+            guard let change = ChangeEntry(key, value) else {
+                let position = key.count == ChangeEntry.keySize ? ChangeEntry.position(of: key) : (sequence, ordinal)
+                throw StoreError.damagedChange(sequence: position.0, ordinal: position.1)
+            }
+            guard try body(change) else { return }
+            entry = try cursor.next()
+        }
+    }
+
+    /// The changes behind a token; the closure makes the copy of the one that it wants.
+    func forEachChange(
+        since token: ChangeToken, of names: [String]?, withValues: Bool = true,
+        _ body: (ChangeEntry, () throws -> Change) throws -> Bool
+    ) throws {
+        try check(token)
+        let wanted: Set<UInt16>? = try names.map { names in
+            let ids = try names.map { try state.entity($0).id }
+            return Set(catalog.entities.filter { entity in ids.contains { catalog.isKind(entity.id, of: $0) } }.map(\.id))
+        }
+        let entities = Dictionary(catalog.entities.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        try forEachEntry(after: token.sequence, token.ordinal) { entry in
+            if let wanted, !wanted.contains(entry.entity) { return true }
+            return try body(entry) {
+                guard let entity = entities[entry.entity] else { throw StoreError.damagedChange(entry) }
+                return try lending { try change(entry, entity, withValues: withValues) }
+            }
+        }
+    }
+
+    private func change(_ entry: ChangeEntry, _ entity: Catalog.Entity, withValues: Bool) throws -> Change {
+        var key = entry.wholeKey.flatMap { RecordKey(tuple: $0) } ?? RecordKey(storageKey: entry.storageKey)
+        // The log of an older version: the key is the row's, while there is one.
+        if key == nil, let row = try row(entity, entry.storageKey) { key = row.body.key(of: entity) }
+        guard let key else { throw StoreError.damagedChange(entry) }
+        var change = Change(
+            sequence: entry.sequence, ordinal: entry.ordinal, operation: Change.Operation(entry.operation), key: key,
+            source: entity)
+        guard withValues, let body = entry.values else { return change }
+        guard body.isWellFormed else { throw StoreError.damagedChange(entry) }
+        change.values = Change.EncodedFields(bytes: Array(body.bytes), isWide: body.isWide)
+        change.isPartial = entry.isPartial
+        guard let fields = try fields(entity, body) else { throw StoreError.damagedChange(entry) }
+        change.fields = fields
+        return change
+    }
+}
+
+extension StoreError {
+    fileprivate static func damagedChange(_ entry: ChangeEntry) -> StoreError {
+        .damagedChange(sequence: entry.sequence, ordinal: entry.ordinal)
+    }
+}

@@ -1,0 +1,138 @@
+// Applying changes of another store's log: what a copy follows its original with.
+
+internal import LMDB
+
+extension StoreWriter {
+    /// Makes changes that the log of another store tells of, in their order. The log must have their values
+    /// (``Store/setChangeValues(_:)``).
+    ///
+    /// A store that was empty when the log began, or that is a copy of the other one, and gets every change since then, has the
+    /// same records, relationships and indexes. Whole commits, each applied in a write of its own, give records the same
+    /// versions as well, as long as nobody else writes to the copy. Each commit is to be applied once: save the token of its page
+    /// in the same write, see ``setChangePosition(_:_:)``. Entities and fields are matched by their names.
+    ///
+    /// - Throws: `StoreError`: `.changeWithoutValues`, `.changeOfMissingRecord`, `.unknownEntity`, `.unknownField`, `.wrongKey`,
+    ///   `.wrongType`, `.keyCollision`, `.damagedRow`. Some of the changes may be made by then: let the error leave the closure
+    ///   of `write`.
+    public mutating func apply(_ changes: some Sequence<Change>) throws {
+        for change in changes { try apply(change) }
+    }
+
+    /// Saves how far the changes of another store have been applied here, or whatever a consumer does with them, with everything
+    /// else in this transaction.
+    ///
+    /// - Parameter name: of the other store, as this one calls it.
+    public mutating func setChangePosition(_ name: String, _ token: ChangeToken) throws {
+        try access.raw.willAdd()
+        var text = ByteWriter()
+        text.append(token.description)
+        try StoreAccess.positionKey(name).withUnsafeBytes { try access.raw.put(access.state.meta, $0, text.bytes) }
+    }
+
+    private mutating func apply(_ change: Change) throws {
+        let entity = try access.state.entity(change.entity)
+        try access.checkForm(of: change.key, entity)
+        let storageKey = change.key.storageKey
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
+        try storageKey.withUnsafeBytes { key in
+            guard change.operation == .deleted else { return try apply(change, entity, key) }
+            guard let root = catalog.entity(id: entity.root), let row = try access.rowOfKey(root, key, change.key) else { return }
+            try remove(key, row)
+        }
+    }
+
+    private mutating func apply(_ change: Change, _ entity: Catalog.Entity, _ key: Bytes) throws {
+        let table = try access.state.records(of: entity.root), rules = try access.state.rules(of: entity.id)
+        let appending = try tail.isPast(key, entity.root, access.raw, table)
+        let old = appending ? nil : try access.raw.get(table, key).map { try access.view($0, entity, key) }
+        var said = ByteWriter()
+        let isWide = try append(change, entity, key, to: &said)
+        guard let said = RowBody(said.bytes, isWide: isWide) else { return }
+        guard let old else {
+            guard change.operation == .created else {
+                throw StoreError.changeOfMissingRecord(entity: entity.name, key: "\(change.key)")
+            }
+            let body = try replacingLongLists(said, old: nil)
+            if remembersRecords, rules.hasUnique { try remember(key, rules.root, nil, .created) }
+            try index(key, old: nil, rules, new: body, rules)
+            if !edges.changes.isEmpty { try indexLongLists(rules.entity, rules.entity, key) }
+            try log(.create, rules, key, old: nil, body, isPartial: change.isPartial)
+            try put(table, rules, key, body, isPartial: change.isPartial, version: sequence, appending: appending)
+            return try storeLongLists()
+        }
+        if StorageKey.isDigest(key), !access.saySameKey(entity, old.body, said) { throw StoreError.keyCollision(entity: entity.name) }
+        let body = try replacingLongLists(said, old: old.body)
+        let oldRules = try access.state.rules(of: old.entity)
+        // A record that is new has nothing but what is said.
+        let dropped =
+            change.operation == .created ? old.body.fields(notIn: body) : old.entity != entity.id ? rules.foreignFields(in: catalog) : []
+        var merged = BodyBuilder(), bytes = ByteWriter(capacity: old.body.bytes.count + body.bytes.count)
+        merged.merge(old: old.body, new: body, dropping: dropped)
+        let mergedIsWide = merged.isWide
+        merged.finish(into: &bytes)
+        guard let new = RowBody(bytes.bytes, isWide: mergedIsWide) else { return }
+        if oldRules === rules, old.isPartial == change.isPartial, Bytes.equal(old.body.bytes, new.bytes) { return }
+        if remembersRecords, rules.hasUnique || oldRules.hasUnique { try remember(key, rules.root, old, .updated) }
+        edges.drop(dropped, old.body)
+        try index(key, old: old.body, oldRules, new: new, rules)
+        if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, rules.entity, key) }
+        try log(.update, rules, key, old: old.body, new, isPartial: change.isPartial)
+        try put(table, rules, key, new, isPartial: change.isPartial, version: sequence)
+        try storeLongLists()
+    }
+
+    /// Appends the body of a change's values, under the ids that the fields have here.
+    ///
+    /// - Returns: whether it is wide.
+    private func append(
+        _ change: Change, _ entity: Catalog.Entity, _ key: Bytes, to writer: inout ByteWriter
+    ) throws -> Bool {
+        guard let values = change.values else {
+            throw StoreError.changeWithoutValues(entity: entity.name, key: "\(change.key)")
+        }
+        var builder = BodyBuilder()
+        try values.bytes.withUnsafeBytes { bytes in
+            guard let body = RowBody(bytes, isWide: values.isWide) else { return }
+            var fields: [(id: UInt16, value: EncodedValue)] = []
+            for index in 0..<body.count {
+                let id = body.id(at: index)
+                guard id != WholeKey.field, let value = body.value(at: index) else { continue }
+                // A field that its own catalog did not know is kept as it is.
+                guard let name = change.source.field(id: id)?.name else {
+                    fields.append((id, value))
+                    continue
+                }
+                guard let field = entity.field(name) else {
+                    throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
+                }
+                try access.check(value, fits: field, of: entity)
+                fields.append((field.id, value))
+            }
+            if change.operation == .created { builder.wholeKey(entity, key) { change.key.tuple } }
+            var last: UInt16?
+            for (id, value) in fields.sorted(by: { $0.id < $1.id }) where id != last {
+                builder.field(id, value)
+                last = id
+            }
+        }
+        let isWide = builder.isWide
+        builder.finish(into: &writer)
+        return isWide
+    }
+}
+
+extension StoreReader {
+    /// How far the changes of another store have been applied here: what ``StoreWriter/setChangePosition(_:_:)`` has saved last.
+    public func changePosition(_ name: String) throws -> ChangeToken? {
+        let text = try StoreAccess.positionKey(name).withUnsafeBytes { try access.raw.get(access.state.meta, $0) }
+        return text.flatMap { ChangeToken(String(decoding: $0, as: UTF8.self)) }
+    }
+}
+
+extension StoreAccess {
+    /// Names are keys of LMDB: a long one becomes a digest, as a long primary key does.
+    fileprivate static func positionKey(_ name: String) -> [UInt8] {
+        Array(MetaKey.positionPrefix.utf8) + RecordKey(name).storageKey
+    }
+}

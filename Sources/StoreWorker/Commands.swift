@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import LMDB
+import Synchronization
 import TarnStore
 
 /// Writes each stream on a thread of its own, from where the store says it has come to, until standard input ends. Says
@@ -107,6 +108,19 @@ private func told(_ error: any Error, _ store: Store?) -> Store? {
         say("failed untyped \(error)")
         return store
     }
+}
+
+/// Sets counter 7 to one number after the other, each in a commit, and says each.
+///
+/// - Parameter isKilled: whether nobody is told of the last commit, and the process then kills itself.
+func count(_ path: String, _ first: Int64, _ last: Int64, isKilled: Bool) throws {
+    let store = try Store.open(at: path, schema: Workload.schema)
+    for number in first...max(first, last) {
+        if isKilled, number == last { store.wake.isSilent.store(true, ordering: .relaxed) }
+        try store.write { writer in try writer.put("Counter", RecordKey(7), [.init("count", .int(number))]) }
+        say("\(number)")
+    }
+    if isKilled { kill(getpid(), SIGKILL) }
 }
 
 /// Holds a snapshot: says `snapshot COUNT`, waits for the end of standard input, and says `again COUNT`.

@@ -4,6 +4,8 @@
 //     StoreWorker script STORE COUNT [full|relaxed]     writes COUNT transactions of stream 0 and says what came of each
 //     StoreWorker read STORE                            holds a snapshot until standard input ends, and looks at it again
 //     StoreWorker check [further]                       checks the stores that standard input names, a line each (see `Check`)
+//     StoreWorker count STORE FIRST LAST [killed]       sets counter 7 to FIRST…LAST, a commit each; `killed`: without telling anybody of
+//                                                       the last commit, and then it kills itself
 //     StoreWorker damage STORE KIND                     damages a store, to prove that the check finds it
 
 import Foundation
@@ -36,6 +38,7 @@ do {
     case ("script", 3...4): exit(script(arguments[1], count: Int(arguments[2]) ?? 0, durability))
     case ("read", 2): try holdSnapshot(arguments[1])
     case ("check", 1...2): exit(checkStores(further: arguments.count == 2))
+    case ("count", 4...5): try count(arguments[1], Int64(arguments[2]) ?? 0, Int64(arguments[3]) ?? 0, isKilled: arguments.count == 5)
     case ("damage", 3): try damage(arguments[1], arguments[2])
     default:
         say("usage: see the first lines of main.swift")

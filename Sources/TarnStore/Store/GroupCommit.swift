@@ -44,6 +44,7 @@ extension Store {
             return (write, error)
         }
         settle(after: [], isFreeing: isFreeing)
+        if changes > 0 { wake.touch() }
         return (write, nil)
     }
 
@@ -81,6 +82,7 @@ extension Store {
             return members.map { ($0.write, $0.failure ?? error) }
         }
         settle(after: members.compactMap(\.failure), isFreeing: isFreeing)
+        if changes > 0 { wake.touch() }
         return members
     }
 

@@ -42,6 +42,8 @@ public final class Store: Sendable {
     let untrainable = Guarded<[UInt16: Int]>([:])
     /// What commits are dated with, for the age of changes. Tests have their own.
     let changeClock = Guarded<@Sendable () -> Timestamp>({ Timestamp.systemTime })
+    package let wake: WakeFile
+    package let observers = ObserverHub()
 
     /// What this process knows about the store.
     fileprivate struct Current {
@@ -56,6 +58,7 @@ public final class Store: Sendable {
         self.path = path
         self.environment = environment
         self.lock = lock
+        wake = WakeFile(directory: path)
         self.current = Guarded(Current(state: state))
     }
 

@@ -1,0 +1,206 @@
+// Who observes the store in this process, and the thread that tells them when something happened that concerns them.
+//
+// The thread sleeps until `wake` is touched, by this process or another one. It reads the change log once for all observers,
+// and marks those that are concerned; what they observe is evaluated by them, when they ask for it. So a commit costs what it
+// changed, not what is observed, and somebody who is slow gets the newest state, with nothing queued up.
+
+import Dispatch
+import Foundation
+import Synchronization
+internal import LMDB
+
+/// The observers of a store that is open in this process.
+package final class ObserverHub: Sendable {
+    /// How often the store is looked at without having been woken: a writer may have been killed between its commit and the
+    /// touch, and some file systems tell nothing.
+    static let slowCheck = Duration.seconds(2)
+    /// More changes than that are not looked at one by one: everybody evaluates.
+    private static let mostEntries = 10_000
+
+    /// What an observer wants to hear of.
+    enum Interest: Sendable {
+        case everything
+        case entities(Set<UInt16>)
+        case record(RecordPlace)
+    }
+
+    fileprivate struct Members: Sendable {
+        var all: [ObjectIdentifier: ObserverSignal] = [:]
+        var everything: [ObjectIdentifier: ObserverSignal] = [:]
+        var byEntity: [UInt16: [ObjectIdentifier: ObserverSignal]] = [:]
+        var byRecord: [RecordPlace: [ObjectIdentifier: ObserverSignal]] = [:]
+        var watch: ObserverWatch?
+    }
+
+    /// How often something happened, for tests.
+    package struct Counters: Sendable, Equatable {
+        package var touches = 0
+        package var slowChecks = 0
+        package var evaluations = 0
+    }
+
+    private let members = Guarded(Members())
+    let counters = Guarded(Counters())
+    /// Of the thread that is started next.
+    let interval = Guarded(ObserverHub.slowCheck)
+    /// Where results are evaluated, one after the other: a thousand observers take no more than one processor from a writer.
+    let queue = DispatchQueue(label: "tarn.observe")
+
+    /// How many observers there are.
+    package var count: Int { members.withLock { $0.all.count } }
+    /// Whether the thread runs.
+    package var isWatching: Bool { members.withLock { $0.watch != nil } }
+
+    func add(_ signal: ObserverSignal, to store: Store) throws {
+        let start = try store.read { try Position($0) }
+        let started: ObserverWatch? = members.withLock { members in
+            members.change(signal, to: signal)
+            guard members.watch == nil else { return nil }
+            let watch = ObserverWatch(self, store, from: start, every: interval.withLock { $0 })
+            members.watch = watch
+            return watch
+        }
+        started?.start()
+    }
+
+    func remove(_ signal: ObserverSignal) {
+        let stopped: ObserverWatch? = members.withLock { members in
+            members.change(signal, to: nil)
+            guard members.all.isEmpty else { return nil }
+            defer { members.watch = nil }
+            return members.watch
+        }
+        stopped?.stop()
+    }
+
+    /// How far the store has come.
+    struct Position: Equatable {
+        var incarnation: String
+        var sequence: UInt64
+        var generation: UInt64
+
+        init(_ reader: StoreReader) throws {
+            incarnation = try reader.incarnation
+            sequence = try reader.sequence
+            generation = reader.access.state.generation
+        }
+    }
+
+    /// Marks the observers that the commits behind a position concern.
+    ///
+    /// - Returns: how far the store has come.
+    func look(at store: Store, from last: Position) throws -> Position {
+        try store.read { reader in
+            let now = try Position(reader)
+            guard now != last else { return now }
+            // After the snapshot was taken: who comes later evaluates on a later one.
+            let members = members.withLock { $0 }
+            for signal in try concerned(reader, now, last, members).values { signal.mark() }
+            return now
+        }
+    }
+
+    private func concerned(
+        _ reader: StoreReader, _ now: Position, _ last: Position, _ members: Members
+    ) throws -> [ObjectIdentifier: ObserverSignal] {
+        let access = reader.access
+        guard now.incarnation == last.incarnation, now.generation == last.generation, now.sequence > last.sequence,
+            access.state.changeOptions.keepsChanges, try access.trimmedSequence <= last.sequence
+        else { return members.all }
+        var result = members.everything, entities: Set<UInt16> = [], count = 0
+        let roots = Set(members.byRecord.keys.map(\.root))
+        var rootOf: [UInt16: UInt16] = [:]
+        try access.forEachEntry(after: last.sequence, .max) { entry in
+            count += 1
+            if entities.insert(entry.entity).inserted { rootOf[entry.entity] = reader.catalog.entity(id: entry.entity)?.root }
+            if let root = rootOf[entry.entity], roots.contains(root),
+                let found = members.byRecord[RecordPlace(root: root, key: Array(entry.storageKey))]
+            {
+                result.merge(found) { first, _ in first }
+            }
+            return count <= ObserverHub.mostEntries
+        }
+        guard count <= ObserverHub.mostEntries else { return members.all }
+        for entity in entities {
+            for kind in [entity] + reader.catalog.ancestors(of: entity) {
+                if let found = members.byEntity[kind] { result.merge(found) { first, _ in first } }
+            }
+        }
+        return result
+    }
+
+    /// The log cannot be read: whoever evaluates finds out what it is.
+    func markAll() { for signal in members.withLock({ $0.all }).values { signal.mark() } }
+}
+
+extension ObserverHub.Members {
+    /// Enters an observer, or takes it out.
+    fileprivate mutating func change(_ signal: ObserverSignal, to new: ObserverSignal?) {
+        let id = ObjectIdentifier(signal)
+        all[id] = new
+        switch signal.interest {
+        case .everything: everything[id] = new
+        case .entities(let ids):
+            for entity in ids {
+                byEntity[entity, default: [:]][id] = new
+                if byEntity[entity]?.isEmpty ?? false { byEntity[entity] = nil }
+            }
+        case .record(let place):
+            byRecord[place, default: [:]][id] = new
+            if byRecord[place]?.isEmpty ?? false { byRecord[place] = nil }
+        }
+    }
+}
+
+/// Whether something happened that concerns one observer, and who waits for that.
+final class ObserverSignal: Sendable {
+    private struct State: Sendable {
+        /// At first there is the present state to be given.
+        var isMarked = true
+        var isEnded = false
+        var waiter: CheckedContinuation<Bool, Never>?
+    }
+
+    let interest: ObserverHub.Interest
+    private let state = Guarded(State())
+
+    init(_ interest: ObserverHub.Interest) { self.interest = interest }
+
+    func mark() {
+        let waiter: CheckedContinuation<Bool, Never>? = state.withLock { state in
+            state.isMarked = state.waiter == nil
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: true)
+    }
+
+    func end() {
+        let waiter: CheckedContinuation<Bool, Never>? = state.withLock { state in
+            state.isEnded = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: false)
+    }
+
+    /// Waits until it is marked. False if the waiting task is cancelled.
+    func wait() async -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer: Bool? = state.withLock { state in
+                    if state.isEnded { return false }
+                    if state.isMarked {
+                        state.isMarked = false
+                        return true
+                    }
+                    state.waiter = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            end()
+        }
+    }
+}

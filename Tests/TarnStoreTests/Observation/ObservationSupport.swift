@@ -1,0 +1,52 @@
+// What the tests of observation share: a task that collects results, and waiting for what happens elsewhere.
+
+import Foundation
+import LMDB
+import Testing
+
+@testable import TarnStore
+
+/// Iterates an observation in a task of its own, and keeps all that it gives.
+final class Collected<Value: Sendable>: Sendable {
+    private let content = Guarded<(results: [Observed<Value>], error: StoreError?, isFinished: Bool)>(([], nil, false))
+    private let task = Guarded<Task<Void, Never>?>(nil)
+
+    init(_ observation: StoreObservation<Value>) {
+        let content = content
+        let task = Task {
+            do {
+                for try await result in observation { content.withLock { $0.results.append(result) } }
+            } catch {
+                content.withLock { $0.error = error as? StoreError }
+            }
+            content.withLock { $0.isFinished = true }
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    deinit { cancel() }
+
+    func cancel() { task.withLock { $0 }?.cancel() }
+
+    var results: [Observed<Value>] { content.withLock { $0.results } }
+    var values: [Value] { results.map(\.value) }
+    var error: StoreError? { content.withLock { $0.error } }
+    var isFinished: Bool { content.withLock { $0.isFinished } }
+}
+
+/// Waits until something that another thread or process does has happened; gives up after two minutes.
+func eventually(_ what: String, _ condition: () throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(120)
+    while try !condition() {
+        guard ContinuousClock.now < deadline else { throw WorkerProcess.Failure(description: "waited in vain until \(what)") }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}
+
+/// How many files of this process lead to something, such as inotify.
+func openFiles(to what: String) -> Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return names.count { name in
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name))?.contains(what) ?? false
+    }
+}

@@ -1,0 +1,277 @@
+// Observing results and records in one process: what is given, what is not, and what is left when it ends.
+
+import Foundation
+import LMDB
+import Testing
+
+@testable import TarnStore
+
+@Suite("Observing a store", .timeLimit(.minutes(5)))
+struct ObservationTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open() throws -> Store { try Forge.open(folder("s")) }
+
+    /// The name of a user, and how often it was asked for.
+    private func login(_ store: Store, _ count: Guarded<Int>? = nil) -> StoreObservation<Value?> {
+        store.observe(entities: ["User"]) { reader in
+            count?.withLock { $0 += 1 }
+            return try reader.record("User", 1)?["login"]
+        }
+    }
+
+    private func put(_ store: Store, _ login: String, _ key: RecordKey = 1) throws { try store.put("User", key, ["login": .string(login)]) }
+
+    @Test("the present state comes at once, and then every state that differs, with the commit that it is of")
+    func results() async throws {
+        let store = try open()
+        try put(store, "a")
+        var iterator = login(store).makeAsyncIterator()
+        #expect(try await iterator.next() == Observed(value: .string("a"), sequence: 1))
+        try put(store, "b")
+        #expect(try await iterator.next() == Observed(value: .string("b"), sequence: 2))
+        try put(store, "x", 2)
+        try store.put("Issue", 1)
+        try put(store, "c")
+        let third = try #require(try await iterator.next())
+        #expect(third == Observed(value: .string("c"), sequence: 5))
+    }
+
+    @Test("commits that concern other entities lead to no evaluation, and those that change nothing of the result to none of it")
+    func nothingFalse() async throws {
+        let store = try open(), count = Guarded(0)
+        let users = Collected(login(store, count)), all = Collected(store.observe { try $0.sequence })
+        try await eventually("the first results are there") { users.values.count == 1 && all.values.count == 1 }
+        for number in 1...20 {
+            try store.put("Issue", RecordKey(Int64(number)))
+            try await eventually("commit \(number) was looked at") { all.values.last == UInt64(number) }
+        }
+        #expect(count.withLock { $0 } == 1)
+        try put(store, "other", 2)
+        try await eventually("the commit was looked at") { count.withLock { $0 } == 2 && all.values.last == 21 }
+        try put(store, "a")
+        try await eventually("the result is there") { users.values.count == 2 }
+        #expect(users.values == [nil, .string("a")])
+        #expect(users.results.map(\.sequence) == [0, 22])
+    }
+
+    @Test("a record is observed by its key: it is not there, comes, changes, and goes")
+    func record() async throws {
+        let store = try open()
+        let record = Collected(store.observe("User", 1)), all = Collected(store.observe { try $0.sequence })
+        func step(_ count: Int, _ body: () throws -> Void) async throws {
+            try body()
+            let sequence = try store.sequence
+            try await eventually("\(count) results are there") { record.values.count == count && all.values.last == sequence }
+        }
+        try await step(1) {}
+        try await step(2) { try put(store, "a") }
+        try await step(2) { for key in 2..<20 { try put(store, "a", RecordKey(Int64(key))) } }
+        try await step(3) { try put(store, "b") }
+        try await step(4) { try store.write { _ = try $0.delete("User", 1) } }
+        try await step(5) { try put(store, "b") }
+        #expect(record.values.map { $0?["login"] } == [nil, .string("a"), .string("b"), nil, .string("b")])
+        // The evaluations of `all` are as many as its results, or more.
+        #expect(store.observers.counters.withLock { $0.evaluations } <= 5 + Int(try store.sequence) + 1)
+    }
+
+    @Test("a record is observed as a struct")
+    func typed() async throws {
+        let typed = try TypedStore(), store = typed.store
+        let found = Collected(store.observe(Ticket.self, 3))
+        try await eventually("the first result is there") { found.values.count == 1 }
+        try typed.put([Ticket(3, "x"), Ticket(4, "y")])
+        try await eventually("the second result is there") { found.values.count == 2 }
+        #expect(found.values == [nil, Ticket(3, "x")])
+    }
+
+    @Test("records of an entity that descends from an observed one are its records")
+    func subEntities() async throws {
+        let schema = Schema([
+            EntityDefinition("Event", key: ["id"], attributes: [AttributeDefinition("id", .int)]),
+            EntityDefinition("Push", parent: "Event", attributes: [AttributeDefinition("size", .int, optional: true)]),
+        ])
+        let store = try Store.open(at: folder("i"), schema: schema, options: Forge.quick)
+        let events = Collected(store.observe(entities: ["Event"]) { try $0.count("Event") })
+        let pushes = Collected(store.observe(entities: ["Push"]) { try $0.count("Push") })
+        try await eventually("the first results are there") { events.values == [0] && pushes.values == [0] }
+        try store.put("Push", 1)
+        try await eventually("both have seen it") { events.values == [0, 1] && pushes.values == [0, 1] }
+        try store.put("Event", 2)
+        try await eventually("the parent has seen it") { events.values == [0, 1, 2] }
+        #expect(pushes.values == [0, 1])
+    }
+
+    @Test("who is slow gets the newest state, and nothing in between")
+    func coalesced() async throws {
+        let store = try open(), count = Guarded(0)
+        var iterator = login(store, count).makeAsyncIterator()
+        _ = try await iterator.next()
+        for number in 1...200 { try put(store, "\(number)") }
+        #expect(try await iterator.next() == Observed(value: .string("200"), sequence: 200))
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    @Test("what is observed is evaluated again when the log no longer tells what happened", arguments: [true, false])
+    func trimmed(_ isNothingKept: Bool) async throws {
+        let store = try open()
+        if isNothingKept { try store.setChangeRetention(.nothing) }
+        var iterator = login(store).makeAsyncIterator()
+        _ = try await iterator.next()
+        try put(store, "a")
+        if !isNothingKept {
+            try store.setChangeRetention(.nothing)
+            try store.setChangeRetention(.all)
+        }
+        #expect(try await iterator.next()?.value == .string("a"))
+        try put(store, "b")
+        #expect(try await iterator.next()?.value == .string("b"))
+    }
+
+    @Test("an error of the evaluation ends it, and so does an entity that is not there")
+    func errors() async throws {
+        let store = try open()
+        let found = Collected(
+            store.observe(entities: ["User"]) { reader in
+                guard try reader.count("User") < 1 else { throw StoreError.keyCollision(entity: "made up") }
+                return 1
+            })
+        try await eventually("the first result is there") { found.values == [1] }
+        try put(store, "a")
+        try await eventually("it has ended") { found.isFinished }
+        #expect(found.error == .keyCollision(entity: "made up"))
+        let unknown = Collected(store.observe(entities: ["Nothing"]) { _ in 1 })
+        try await eventually("it has ended") { unknown.isFinished }
+        #expect(unknown.error == .unknownEntity(name: "Nothing", known: store.catalog.entities.map(\.name)))
+        let wrong = Collected(store.observe("User", "ada"))
+        try await eventually("it has ended") { wrong.isFinished }
+        guard case .wrongKey? = wrong.error else { throw try #require(wrong.error) }
+        try await eventually("nobody observes") { store.observers.count == 0 && !store.observers.isWatching }
+    }
+
+    @Test("who is cancelled, leaves the loop or lets go of the iterator leaves nothing behind: no thread, no file, no store")
+    func endings() async throws {
+        weak var closed: Store?
+        do {
+            let store = try open()
+            closed = store
+            let waiting = Collected(login(store)), record = Collected(store.observe("User", 1))
+            try await eventually("they wait") { waiting.values.count == 1 && record.values.count == 1 }
+            #expect(store.observers.count == 2)
+            #expect(store.observers.isWatching)
+            waiting.cancel()
+            try await eventually("one has ended") { waiting.isFinished }
+            #expect(store.observers.count == 1)
+            record.cancel()
+            try await eventually("both have ended") { record.isFinished }
+            #expect(store.observers.count == 0)
+            #expect(!store.observers.isWatching)
+            for try await _ in login(store) { break }
+            #expect(store.observers.count == 0)
+            do {
+                var iterator = login(store).makeAsyncIterator()
+                _ = try await iterator.next()
+                #expect(store.observers.count == 1)
+            }
+            #expect(store.observers.count == 0)
+            // Begins anew.
+            try put(store, "z")
+            var iterator = login(store).makeAsyncIterator()
+            #expect(try await iterator.next()?.value == .string("z"))
+        }
+        try await eventually("the store is closed") { closed == nil }
+        let path = folder("s")
+        try await eventually("its files are closed") { openFiles(to: path) == 0 }
+    }
+
+    @Test("a thread and its files end with the last observer")
+    func files() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder(), store = try Forge.open(folder("s"))
+            let inotify = openFiles(to: "inotify"), pipes = openFiles(to: "pipe:")
+            try store.put("User", 1)
+            for _ in 0..<20 {
+                let observers = (0..<3).map { _ in Collected(store.observe { try $0.sequence }) }
+                try await eventually("they wait") { observers.allSatisfy { $0.values.count == 1 } }
+                #expect(openFiles(to: "inotify") <= inotify + 2)
+                observers.forEach { $0.cancel() }
+                try await eventually("they have ended") { observers.allSatisfy(\.isFinished) }
+            }
+            try await eventually("the files are closed") { openFiles(to: "inotify") == inotify && openFiles(to: "pipe:") == pipes }
+        }
+    }
+
+    @Test("a store stays open as long as it is observed")
+    func lifetime() async throws {
+        var store: Store? = try open()
+        weak let open = store
+        var iterator = try login(#require(store)).makeAsyncIterator()
+        _ = try await iterator.next()
+        store = nil
+        try put(#require(open), "late")
+        #expect(try await iterator.next()?.value == .string("late"))
+    }
+
+    @Test("of a thousand who observe records, those whose record changed evaluate, and no one else")
+    func thousandRecords() async throws {
+        let store = try open()
+        let observers = (0..<1000).map { Collected(store.observe("User", RecordKey(Int64($0)))) }
+        try await eventually("all have their first result") { observers.allSatisfy { $0.values.count == 1 } }
+        let before = store.observers.counters.withLock { $0.evaluations }
+        for key in [3, 500, 999] { try put(store, "changed", RecordKey(Int64(key))) }
+        try await eventually("they have seen it") { [3, 500, 999].allSatisfy { observers[$0].values.count == 2 } }
+        try put(store, "again", 3)
+        try await eventually("it has seen it") { observers[3].values.count == 3 }
+        #expect(store.observers.counters.withLock { $0.evaluations } - before == 4)
+        #expect(observers.indices.filter { observers[$0].values.count > 1 } == [3, 500, 999])
+        observers.forEach { $0.cancel() }
+        try await eventually("all have ended") { observers.allSatisfy(\.isFinished) }
+        #expect(store.observers.count == 0)
+    }
+
+    @Test("a thousand who observe the same all come to the last state while a writer writes, and none sees one twice")
+    func thousandResults() async throws {
+        let store = try open()
+        let observers = (0..<1000).map { _ in Collected(store.observe(entities: ["User"]) { try $0.count("User") }) }
+        for key in 0..<100 { try await store.write { writer in try writer.put("User", RecordKey(Int64(key)), []) } }
+        try await eventually("all have the last state") { observers.allSatisfy { $0.values.last == 100 } }
+        #expect(observers.allSatisfy { zip($0.values, $0.values.dropFirst()).allSatisfy { $0 < $1 } })
+    }
+
+    @Test("where nothing happens the thread does nothing but its slow check, and that evaluates nothing")
+    func idle() async throws {
+        let store = try open()
+        store.observers.interval.withLock { $0 = .milliseconds(5) }
+        try put(store, "a")
+        let all = Collected(store.observe { try $0.sequence })
+        try await eventually("the first result is there") { all.values.count == 1 }
+        func counters() -> ObserverHub.Counters { store.observers.counters.withLock { $0 } }
+        // A touch that came before the watch may still be on its way.
+        try await eventually("a check was made") { counters().slowChecks > 2 }
+        let before = counters()
+        try await eventually("some checks were made") { counters().slowChecks > before.slowChecks + 20 }
+        let after = counters()
+        #expect(after.touches == before.touches)
+        #expect(after.evaluations == before.evaluations)
+        #expect(all.values == [1])
+        all.cancel()
+        try await eventually("it has ended") { all.isFinished }
+        #expect(!store.observers.isWatching)
+    }
+
+    @Test("a process that only reads is woken as well")
+    func readOnly() async throws {
+        let path = folder("s")
+        do { try put(try open(), "a") }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let store = try Store.open(at: path, options: Store.Options(durability: .volatile, isReadOnly: true))
+            var iterator = store.observe(entities: ["User"]) { try $0.count("User") }.makeAsyncIterator()
+            #expect(try await iterator.next()?.value == 1)
+            let writer = try WorkerProcess(["count", path, "1", "2"])
+            #expect(writer.end() == 0)
+            #expect(try store.read { try $0.sequence } == 3)
+        }
+    }
+}

@@ -1,9 +1,9 @@
 // The file `wake` of a store: touched after every commit that changed something, so that whoever watches it wakes up.
 
-import Glibc
+internal import Glibc
 import Synchronization
 
-/// One byte that is written again and again. It says nothing by itself: whoever wakes up compares commit sequences.
+/// An empty file whose times change. It says nothing by itself: whoever wakes up compares commit sequences.
 package final class WakeFile: Sendable {
     let path: String
     private let descriptor = Atomic<Int32>(-1)
@@ -26,8 +26,7 @@ package final class WakeFile: Sendable {
             guard file >= 0 else { return }
             descriptor.store(file, ordering: .relaxed)
         }
-        var byte: UInt8 = 0
-        // On a full disk the first byte may find no room.
-        if pwrite(file, &byte, 1, 0) != 1 { futimens(file, nil) }
+        // Needs no room, also on a full disk.
+        futimens(file, nil)
     }
 }

@@ -1,7 +1,7 @@
 // The thread that watches a store as long as somebody observes it.
 
 import Foundation
-import Glibc
+internal import Glibc
 import Synchronization
 internal import LMDB
 
@@ -9,6 +9,7 @@ internal import LMDB
 final class ObserverWatch: @unchecked Sendable {
     // Set by `init`, and then only read, but for `watch` and `last`, which are the thread's; whoever takes it out of the hub, one
     // thread, calls `stop`.
+    private static let restMilliseconds: Int32 = 1
     private let hub: ObserverHub
     private weak var store: Store?
     private let path: String
@@ -63,9 +64,16 @@ final class ObserverWatch: @unchecked Sendable {
                 if watch < 0 { addWatch() }
             }
             if !look() { break }
+            if count > 0 { rest() }
         }
         if notifications >= 0 { close(notifications) }
         if ending[0] >= 0 { close(ending[0]) }
+    }
+
+    /// Commits that come one after the other wake the thread once in a while, not each: it would take time from the writer.
+    private func rest() {
+        var file = pollfd(fd: ending[0], events: Int16(POLLIN), revents: 0)
+        _ = poll(&file, 1, ObserverWatch.restMilliseconds)
     }
 
     /// The file may not be there yet: then the slow check tries again.
@@ -75,7 +83,7 @@ final class ObserverWatch: @unchecked Sendable {
             let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
             if file >= 0 { close(file) }
         }
-        watch = inotify_add_watch(notifications, path, UInt32(IN_MODIFY | IN_ATTRIB))
+        watch = inotify_add_watch(notifications, path, UInt32(IN_ATTRIB))
     }
 
     /// How many there are does not matter. Of a file that was deleted nothing more comes.

@@ -1,4 +1,4 @@
-// Observing results, records and queries.
+// Observing results, queries and records.
 
 extension Store {
     /// Observes what a closure reads.
@@ -12,17 +12,32 @@ extension Store {
     public func observe<Value: Equatable & Sendable>(
         entities: [String]? = nil, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) -> StoreObservation<Value> {
-        StoreObservation(store: self) { state in
+        StoreObservation(store: self, isSame: ==, body) { state in
             guard let entities else { return .everything }
             return .entities(Set(try entities.map { try state.entity($0).id }))
-        } makeEvaluation: {
-            var last: Value?
-            return { reader in
-                let value = try body(reader)
-                guard value != last else { return nil }
-                last = value
-                return value
-            }
+        }
+    }
+
+    /// Observes the records of a query. Only commits that change a record of its entity, or of one that its paths lead to, lead
+    /// to an evaluation; a record that has a new version and is otherwise the same is the same.
+    ///
+    /// - Throws: the iteration throws as ``StoreReader/fetch(_:)-(Query)`` does.
+    public func observe(_ query: Query) -> StoreObservation<[Record]> {
+        StoreObservation(store: self, isSame: { $0.elementsEqual($1) { $0.saysTheSame(as: $1) } }) { reader in
+            try reader.fetch(query)
+        } interest: { state in
+            .entities(try query.entities(in: state))
+        }
+    }
+
+    /// Observes the records of a query as structs.
+    ///
+    /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
+    public func observe<R: StoredRecord & Equatable>(_ type: R.Type, _ query: Query) -> StoreObservation<[R]> {
+        StoreObservation(store: self, isSame: ==) { reader in
+            try reader.fetch(type, query)
+        } interest: { state in
+            .entities(try query.entities(in: state))
         }
     }
 
@@ -57,6 +72,65 @@ extension Store {
                 last = row
                 return .some(value)
             }
+        }
+    }
+}
+
+extension StoreObservation {
+    /// Evaluates a closure, and compares its result with the last one.
+    fileprivate init(
+        store: Store, isSame: @escaping @Sendable (Value, Value) -> Bool, _ body: @escaping @Sendable (StoreReader) throws -> Value,
+        interest: @escaping @Sendable (StoreState) throws -> ObserverHub.Interest
+    ) {
+        self.init(store: store, interest: interest) {
+            var last: Value?
+            return { reader in
+                let value = try body(reader)
+                if let last, isSame(last, value) { return nil }
+                last = value
+                return value
+            }
+        }
+    }
+}
+
+extension Record {
+    /// Whether another record is the same but for its version.
+    fileprivate func saysTheSame(as other: Record) -> Bool {
+        entity == other.entity && key == other.key && isPartial == other.isPartial && fields == other.fields
+    }
+}
+
+extension Query {
+    /// The entities whose records decide about the result: its own, and all that its paths lead to.
+    fileprivate func entities(in state: StoreState) throws -> Set<UInt16> {
+        let entity = try state.entity(entity)
+        var ids: Set<UInt16> = [entity.id]
+        for path in condition.paths + order.map(\.path) {
+            var owner = entity
+            for name in path.names {
+                // Of a derived relationship the references stand at the other end.
+                guard let relationship = state.catalog.relationship(name, of: owner),
+                    let destination = state.catalog.entity(id: relationship.destination)
+                else { break }
+                ids.insert(destination.id)
+                owner = destination
+            }
+        }
+        return ids
+    }
+}
+
+extension Condition {
+    /// All that are named in it.
+    fileprivate var paths: [FieldPath] {
+        switch self {
+        case .all: []
+        case .compare(let path, _, _), .isIn(let path, _), .between(let path, _, _), .hasPrefix(let path, _),
+            .contains(let path, _), .like(let path, _), .isMissing(let path):
+            [path]
+        case .and(let conditions), .or(let conditions): conditions.flatMap(\.paths)
+        case .not(let condition): condition.paths
         }
     }
 }

@@ -15,6 +15,7 @@ struct TarnCommand: AsyncParsableCommand {
               tarn list Issue --where 'state = open and author.login = ada' --sort 'updatedAt desc'
               tarn count Issue --by state
               tarn related Issue 7 author
+              tarn changes --follow
               tarn inspect dump forge.tarn | head
 
             Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly (the rest is committed); 4 credentials;
@@ -23,7 +24,8 @@ struct TarnCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             SyncCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, CountCommand.self, MissingCommand.self,
-            ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, InspectCommand.self,
+            ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
+            InspectCommand.self,
         ])
 
     static func main() async {

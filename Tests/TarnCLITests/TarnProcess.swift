@@ -62,6 +62,9 @@ final class TarnProcess: Sendable {
         self.processID = processID
     }
 
+    /// What it has written so far.
+    var output: String { String(decoding: FileManager.default.contents(atPath: folder.path + "/output") ?? Data(), as: UTF8.self) }
+
     func send(_ signal: Int32) { kill(processID, signal) }
 
     /// Waits for its end, without holding a thread of the tests.

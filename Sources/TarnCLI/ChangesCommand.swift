@@ -1,0 +1,109 @@
+// `tarn changes`: what has happened to the records of a store.
+
+import ArgumentParser
+import Foundation
+import Tarn
+
+struct ChangesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "changes",
+        abstract: "Show which records were created, updated and deleted, and go on from there another day.",
+        discussion: """
+            A store remembers its changes for 7 days, or as long as it is set to. The last line of JSON is the token to go on with; \
+            for people, it is the last line on standard error.
+
+            Examples:
+              tarn changes                                 all that are remembered
+              tarn changes --since "$TOKEN" --entity Issue
+              tarn changes --follow                        goes on with every commit, of any process, until it is interrupted
+            """)
+
+    @Option(help: ArgumentHelp("Only what was changed after this token.", valueName: "token"))
+    var since: String?
+    @Option(
+        name: .customLong("entity"), parsing: .singleValue,
+        help: ArgumentHelp("Only records of this entity. May be repeated.", valueName: "entity"))
+    var entities: [String] = []
+    @Option(help: "Stop after this many changes.") var limit: Int?
+    @Flag(help: "Wait for further changes.") var follow = false
+    @OptionGroup var format: FormatOption
+    @OptionGroup var store: StoreOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 at least") }
+        if let since, ChangeToken(since) == nil { throw ValidationError("--since \(since): not a token, as `tarn changes` prints it") }
+    }
+
+    func run() async throws {
+        let store = try store.open()
+        let names = entities.isEmpty ? nil : entities
+        let start = try store.read { reader in
+            for name in entities { _ = try reader.catalog.requireEntity(name) }
+            return try since.flatMap { ChangeToken($0) } ?? reader.oldestChangeToken
+        }
+        var printer = ChangePrinter(format: format.format, left: limit ?? .max, token: start)
+        guard follow else {
+            try printer.print(store, names)
+            return printer.end()
+        }
+        // An interrupt ends the waiting, not a line in the middle.
+        try await FollowedTask.run {
+            for try await _ in store.observe({ try $0.sequence }) {
+                try printer.print(store, names)
+                Output.flush()
+                if printer.left == 0 { break }
+            }
+            printer.end()
+        }
+    }
+}
+
+/// Prints changes page by page, and knows where it stands.
+private struct ChangePrinter {
+    let format: OutputFormat
+    var left: Int
+    var token: ChangeToken
+
+    mutating func print(_ store: Store, _ entities: [String]?) throws {
+        var hasMore = true
+        while hasMore, left > 0 {
+            let page = try store.read { try $0.changes(since: token, of: entities, limit: min(left, 1000)) }
+            var table = Table(["change", "operation", "entity", "key", "fields"])
+            for change in page.changes {
+                switch format {
+                case .json: Output.line(change.json)
+                case .table:
+                    let fields = change.fields?.map { "\($0.name)=\($0.value.plainText)" }.joined(separator: " ")
+                    table.add(["\(change.sequence).\(change.ordinal)", change.operation.rawValue, change.entity, change.key.description, fields ?? ""])
+                }
+            }
+            if format == .table, !page.changes.isEmpty { table.lines(width: Output.width).forEach(Output.line) }
+            token = page.token
+            left -= page.changes.count
+            hasMore = page.hasMore
+        }
+    }
+
+    func end() {
+        switch format {
+        case .json: Output.line("{\"token\":\"\(token)\"}")
+        case .table: Output.note("token: \(token)")
+        }
+    }
+}
+
+extension Change {
+    /// One object on a line.
+    fileprivate var json: String {
+        var text = "{\"sequence\":\(sequence),\"ordinal\":\(ordinal),\"operation\":\"\(operation.rawValue)\",\"entity\":"
+        text.appendJSONString(entity)
+        text += ",\"key\":"
+        key.appendJSON(to: &text)
+        if let fields {
+            if isPartial { text += ",\"partial\":true" }
+            text += ",\"fields\":"
+            Record(entity: entity, key: key, fields: fields).appendFieldsJSON(to: &text)
+        }
+        return text + "}"
+    }
+}

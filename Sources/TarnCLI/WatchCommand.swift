@@ -1,0 +1,64 @@
+// `tarn watch`: a record, or the records of an entity, as they are and as they become.
+
+import ArgumentParser
+import Tarn
+
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show a record, or how many an entity has, now and whenever that changes.",
+        discussion: """
+            Waits for commits of any process, until it is interrupted. A record that is deleted is shown as null.
+
+            Examples:
+              tarn watch Issue 7
+              tarn watch Issue --limit 2                 ends after two results
+            """)
+
+    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Argument(help: "The record's key; without one the number of records is shown.") var key: String?
+    @Option(help: "Stop after this many results.") var limit: Int?
+    @OptionGroup var store: StoreOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 at least") }
+    }
+
+    func run() async throws {
+        let store = try store.open(), entity = try store.catalog.requireEntity(entity), limit = limit ?? .max
+        let key = try key.map { try RecordKey(argument: $0, of: entity) }
+        try await FollowedTask.run {
+            var count = 0
+            func show(_ sequence: UInt64, _ text: String) -> Bool {
+                Output.line("{\"sequence\":\(sequence),\(text)}")
+                Output.flush()
+                count += 1
+                return count < limit
+            }
+            guard let key else {
+                for try await result in store.observe(entities: [entity.name], { try $0.count(entity.name) }) {
+                    guard show(result.sequence, "\"count\":\(result.value)") else { return }
+                }
+                return
+            }
+            for try await result in store.observe(entity.name, key) {
+                var text = ""
+                result.value?.appendFieldsJSON(to: &text)
+                guard show(result.sequence, "\"record\":\(text.isEmpty ? "null" : text)") else { return }
+            }
+        }
+    }
+}
+
+/// What goes on until it is interrupted.
+enum FollowedTask {
+    /// Runs the closure in a task that SIGINT and SIGTERM cancel; being cancelled ends the process with the code for that.
+    static func run(_ body: @escaping () async throws -> Void) async throws {
+        nonisolated(unsafe) let body = body
+        let task = Task { try await body() }
+        let interrupts = Interrupts { task.cancel() }
+        defer { interrupts.stop() }
+        try await task.value
+        if task.isCancelled { throw Failure(.interrupted, "") }
+    }
+}

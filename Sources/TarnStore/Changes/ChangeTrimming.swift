@@ -4,7 +4,7 @@
 // made at t, and whoever comes a 64th of the age later makes the next entry. So commits between two entries were made before
 // t + age / 64 of the first, and the list has about 64 entries, whatever is written.
 
-import Glibc
+internal import Glibc
 internal import LMDB
 
 extension Timestamp {

@@ -6,6 +6,9 @@
 //     StoreWorker check [further]                       checks the stores that standard input names, a line each (see `Check`)
 //     StoreWorker count STORE FIRST LAST [killed]       sets counter 7 to FIRST…LAST, a commit each; `killed`: without telling anybody of
 //                                                       the last commit, and then it kills itself
+//     StoreWorker churn STORE SEED                      writes random items (`Evolving`) until standard input ends; `ack NUMBER`
+//     StoreWorker evolve STORE ROUND ROWS               applies the schema of a round, in steps of ROWS rows; `step INDEX DONE`
+//     StoreWorker serve STORE ROUND                     opens the store with the schema of a round and obeys lines (`serve`)
 //     StoreWorker damage STORE KIND                     damages a store, to prove that the check finds it
 
 import Foundation
@@ -39,6 +42,9 @@ do {
     case ("read", 2): try holdSnapshot(arguments[1])
     case ("check", 1...2): exit(checkStores(further: arguments.count == 2))
     case ("count", 4...5): try count(arguments[1], Int64(arguments[2]) ?? 0, Int64(arguments[3]) ?? 0, isKilled: arguments.count == 5)
+    case ("churn", 3): try churn(arguments[1], seed: UInt64(arguments[2]) ?? 0)
+    case ("evolve", 4): try evolve(arguments[1], round: Int(arguments[2]) ?? 0, rows: Int(arguments[3]) ?? 1)
+    case ("serve", 3): try serve(arguments[1], round: Int(arguments[2]) ?? 0)
     case ("damage", 3): try damage(arguments[1], arguments[2])
     default:
         say("usage: see the first lines of main.swift")

@@ -55,6 +55,7 @@ extension DescriptionReader {
             case .initial: ".default"
             case .rule: ".on_delete"
             case .join: ".join"
+            case .former: ".was"
             }
         }
         switch problem.part {
@@ -73,11 +74,12 @@ extension DescriptionReader {
         var mapping = EntityMapping()
         guard
             let section = section(
-                entry.value, field, keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore", "compression"],
+                entry.value, field, keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore", "compression", "was"],
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
         else { return (definition, mapping) }
         definition.parent = text(section, "parent")
+        definition.renamedFrom = text(section, "was")
         definition.key = texts(section, "key").map(\.text)
         for entry in entries(section, "attributes", of: "names to types") {
             let path = "\(field).attributes.\(entry.key)"
@@ -114,7 +116,7 @@ extension DescriptionReader {
         let optional = "write a ? after the type instead, such as type: string?"
         guard
             let section = section(
-                entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values"], required: ["type"],
+                entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values", "was"], required: ["type"],
                 instead: ["optional": optional, "required": optional, "nullable": optional],
                 example: ["type": "type: string"])
         else { return attribute }
@@ -127,6 +129,7 @@ extension DescriptionReader {
                 report(section, "values", "only an enum has values: remove them, or write type: enum")
             }
         }
+        attribute.renamedFrom = text(section, "was")
         attribute.isUnique = flag(section, "unique")
         attribute.isIndexed = flag(section, "index") || attribute.isUnique
         if let value = section["default"], !isReported(section.path("type")) {
@@ -243,18 +246,18 @@ extension DescriptionReader {
         }
         guard
             let section = section(
-                entry.value, field, keys: ["to", "from", "inverse", "ordered", "on_delete", "join"], required: ["to"],
+                entry.value, field, keys: ["to", "from", "inverse", "ordered", "on_delete", "join", "was"], required: ["to"],
                 example: ["to": "to: User, or to: [Label] if there are many"])
         else { return nil }
         let paths = sources(section)
         let inverse = text(section, "inverse")
         let ordered = flag(section, "ordered")
-        let rule = deleteRule(section), join = join(section)
+        let rule = deleteRule(section), join = join(section), was = text(section, "was")
         guard let value = section["to"], let destination = destination(value, section.path("to")) else { return nil }
         if !paths.isEmpty, join == nil { mapping.paths[entry.key] = paths }
         return RelationshipDefinition(
             entry.key, to: destination.entity, many: destination.isMany, ordered: ordered, inverse: inverse, onDelete: rule,
-            joinedBy: join)
+            joinedBy: join, renamedFrom: was)
     }
 
     /// `User` or `[Label]`.

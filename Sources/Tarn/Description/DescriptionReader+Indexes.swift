@@ -31,14 +31,14 @@ extension DescriptionReader {
         }
         guard
             var section = section(
-                entry.value, field, keys: ["on", "unique", "ignore_case", "where"], required: ["on"],
+                entry.value, field, keys: ["on", "unique", "ignore_case", "where", "was"], required: ["on"],
                 example: ["on": "on: [state, updatedAt]"])
         else { return nil }
         let fields = texts(section, "on").map(\.text), ignoringCase = texts(section, "ignore_case")
         for (name, mark) in ignoringCase where !fields.contains(name) {
             report(section.path("ignore_case"), mark, Spelling.unknown("attribute", name, among: fields))
         }
-        let isUnique = flag(section, "unique")
+        let isUnique = flag(section, "unique"), was = text(section, "was")
         var conditions: [IndexCondition] = []
         if let value = section["where"], case .scalar(let text, let isPlain) = value.content, !value.isNull {
             conditions = self.conditions(text, isPlain, value.mark, section.path("where"), entity, schema)
@@ -58,7 +58,7 @@ extension DescriptionReader {
                 entry.key,
                 on: fields.map { name in
                     IndexDefinition.Component(name, ignoringCase: ignoringCase.contains { $0.text == name })
-                }, unique: isUnique, where: conditions)
+                }, unique: isUnique, where: conditions, renamedFrom: was)
     }
 
     private mutating func list(_ value: YAMLValue, _ field: String) -> [String] {

@@ -10,7 +10,7 @@ extension StoreReader {
     ///   - values: of the index's components, in their order; fewer than there are find every record that begins with them.
     ///     Null finds records in which the attribute is null or absent. In an index that ignores case, so does this.
     /// - Throws: what the closure throws; `StoreError.unknownEntity`; `.unknownField` if there is no such index; `.wrongType` if
-    ///   a value is not of its attribute's type; `.damagedRow`.
+    ///   a value is not of its attribute's type; `.indexIncomplete` while the index is being built; `.damagedRow`.
     public func forEach(
         _ entity: String, index: String, equalTo values: [Value], _ body: (TarnStore.Record) throws -> Bool
     ) throws {
@@ -78,6 +78,7 @@ extension StoreAccess {
         _ entity: Catalog.Entity, _ index: CompiledIndex, beginningWith wanted: Bytes, components: Int,
         _ body: (Bytes, RowView) throws -> Bool
     ) throws {
+        guard state.isComplete(index.id) else { throw try incomplete(index.id, index.name, entity) }
         let isExact = wanted.count < IndexEntry.longestValue
         let cursor = try raw.cursor(state.index(index.id)), records = try state.records(of: entity.root)
         defer { cursor.close() }
@@ -99,6 +100,12 @@ extension StoreAccess {
             }
             entry = try cursor.next()
         }
+    }
+
+    private func incomplete(_ id: UInt32, _ name: String, _ entity: Catalog.Entity) throws -> StoreError {
+        .indexIncomplete(
+            entity: entity.name, index: name, done: try IndexMark.of(id, raw, state.meta)?.count ?? 0,
+            total: try raw.statistics(state.records(of: entity.root)).entries)
     }
 
     /// The values as an index has them, not cut.

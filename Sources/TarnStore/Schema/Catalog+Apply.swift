@@ -4,12 +4,25 @@ extension Catalog {
     /// What applying a schema means for the tables.
     struct Change {
         var catalog: Catalog
-        /// Indexes that have to be built because their entity may have rows.
+        /// Indexes that were not there before.
         var newIndexes: [NewIndex] = []
+        /// Entities that were not there before: they have no rows.
+        var newEntities: Set<UInt16> = []
         /// Indexes that are no longer used; their tables are emptied.
         var oldIndexes: [UInt32] = []
         /// Indexes of which it has to be checked that no value stands in them twice.
         var newlyUnique: [NewIndex] = []
+
+        /// The new indexes that have to be built, since rows that are there belong in them. A reference is in no row before it
+        /// is in the catalog, and no record is of an entity before the entity is; of an attribute also those have an entry that
+        /// do not have it.
+        var indexesToBuild: [NewIndex] {
+            newIndexes.filter { new in
+                guard let entity = catalog.entity(id: new.entity), entity.members != new.index else { return false }
+                if case .reference? = new.field.flatMap({ entity.field(id: $0)?.kind }) { return false }
+                return !newEntities.contains(new.entity)
+            }
+        }
 
         /// Whether the catalog lacks an entity, a field, an index or a join that the schema names. What programs may differ
         /// in (compression, defaults, delete rules, whether a field may be absent, the values of an enumeration) does not count.
@@ -38,7 +51,10 @@ extension Catalog {
         var change = Change(catalog: self)
         if let problem = schema.problems().first { throw problem }
         let definitions = schema.parentsFirst
-        for definition in definitions { try change.add(definition) }
+        for definition in definitions {
+            try change.rename(definition)
+            try change.add(definition)
+        }
         for definition in definitions {
             for attribute in definition.attributes { try change.apply(attribute, to: definition.name) }
             for relationship in definition.relationships {
@@ -79,7 +95,9 @@ extension Catalog.Change {
             }
             return
         }
+        try checkNotFormer(definition)
         let id = catalog.nextEntity
+        newEntities.insert(id)
         var entity = Catalog.Entity(id: id, name: definition.name, parent: parent, root: id, key: [], fields: [])
         catalog.nextEntity += 1
         if parent != nil {
@@ -114,9 +132,10 @@ extension Catalog.Change {
         let e = position(of: entity)
         let constant = attribute.defaultValue.map { Catalog.Constant($0) }
         let unique = attribute.isUnique ? true : nil
+        try rename(field: attribute.renamedFrom, to: attribute.name, of: e)
         if let f = catalog.entities[e].fields.firstIndex(where: { $0.name == attribute.name }) {
             let stored = catalog.entities[e].fields[f]
-            guard case .attribute(let type) = stored.kind, type.holdsValues(of: attribute.type) else {
+            guard case .attribute(let type) = stored.kind, attribute.type.holdsValues(of: type) else {
                 let was = if case .attribute(let type) = stored.kind { "\(type)" } else { "a relationship" }
                 throw SchemaError(
                     entity: entity, field: attribute.name,
@@ -129,6 +148,7 @@ extension Catalog.Change {
             if attribute.isIndexed && stored.index == nil { addIndex(entity: e, field: f) }
             noteUnique(entity: e, field: f, was: stored.isUnique)
         } else {
+            try checkNotFormer(field: attribute.name, of: e)
             add(attribute.name, .attribute(attribute.type), optional: attribute.isOptional, indexed: attribute.isIndexed, to: e)
             let f = catalog.entities[e].fields.count - 1
             catalog.entities[e].fields[f].constant = constant
@@ -147,6 +167,7 @@ extension Catalog.Change {
     fileprivate mutating func applyIndexes(_ definition: EntityDefinition) throws(SchemaError) {
         let e = position(of: definition.name)
         for index in definition.indexes {
+            try rename(index, of: e)
             var compiled = Catalog.Index(id: 0, name: index.name, components: [], isUnique: index.isUnique, conditions: [])
             for component in index.components {
                 guard let field = catalog.entities[e].field(component.field) else { continue }
@@ -161,8 +182,16 @@ extension Catalog.Change {
             }
             let known = catalog.entities[e].indexes.firstIndex { $0.name == index.name }
             if let known {
-                compiled.id = catalog.entities[e].indexes[known].id
-                if compiled == catalog.entities[e].indexes[known] { continue }
+                let old = catalog.entities[e].indexes[known]
+                (compiled.id, compiled.was) = (old.id, old.was)
+                if compiled.components == old.components, compiled.conditions == old.conditions {
+                    // The same entries.
+                    catalog.entities[e].indexes[known] = compiled
+                    if compiled.isUnique, !old.isUnique {
+                        newlyUnique.append(Catalog.NewIndex(entity: catalog.entities[e].id, field: nil, index: compiled.id))
+                    }
+                    continue
+                }
                 oldIndexes.append(compiled.id)
             }
             compiled.id = catalog.nextIndex
@@ -186,12 +215,14 @@ extension Catalog.Change {
                 let own = catalog.entities[e].field(declared.own), let theirs = destination.field(declared.theirs)
             else { continue }
             let partner = schema.partner(of: relationship, in: definition)
-            let join = Catalog.Join(
+            try rename(join: relationship, of: e)
+            var join = Catalog.Join(
                 name: relationship.name, destination: destination.id, own: own.id, theirs: theirs.id,
                 isToMany: relationship.isToMany, inverse: relationship.inverse, inverseIsToMany: partner?.isToMany ?? true,
                 rule: relationship.deleteRule, inverseRule: partner?.deleteRule ?? .none)
             // Nothing is stored of it: it may change.
             if let known = catalog.entities[e].joins.firstIndex(where: { $0.name == relationship.name }) {
+                join.was = catalog.entities[e].joins[known].was
                 catalog.entities[e].joins[known] = join
             } else {
                 catalog.entities[e].joins.append(join)
@@ -217,6 +248,7 @@ extension Catalog.Change {
         guard let destination = catalog.entity(relationship.destination) else { return }
         let partner = schema.partner(of: relationship, in: definition)
         let e = position(of: definition.name)
+        if relationship.join == nil { try rename(field: relationship.renamedFrom, to: relationship.name, of: e) }
         let stored = catalog.entities[e].field(relationship.name)
         guard relationship.join == nil else {
             if stored != nil {
@@ -248,6 +280,7 @@ extension Catalog.Change {
             rule: relationship.deleteRule == .none ? nil : relationship.deleteRule,
             inverseRule: partner.flatMap { $0.deleteRule == .none ? nil : $0.deleteRule })
         guard let stored, let f = catalog.entities[e].fields.firstIndex(where: { $0.id == stored.id }) else {
+            try checkNotFormer(field: relationship.name, of: e)
             add(relationship.name, .reference(reference), optional: true, indexed: true, to: e)
             return
         }
@@ -283,6 +316,9 @@ extension AttributeType {
     /// Whether every stored value of another type is one of this type as well.
     fileprivate func holdsValues(of other: AttributeType) -> Bool {
         if case .enumeration = self, case .enumeration = other { return true }
+        // The values of an enumeration are stored, and indexed, as strings are.
+        if case .enumeration = other, self == .string { return true }
+        if case .array(let element) = self, case .array(let old) = other { return element.holdsValues(of: old) }
         return self == other
     }
 }

@@ -21,7 +21,7 @@ extension Catalog: Codable {
 
 extension Catalog.Entity: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, name, parent, key, fields, indexes, joins, members, nextField, compression
+        case id, name, parent, key, fields, indexes, joins, members, nextField, compression, was, removed
     }
 
     public init(from decoder: any Decoder) throws {
@@ -37,6 +37,8 @@ extension Catalog.Entity: Codable {
         members = try container.decodeIfPresent(UInt32.self, forKey: .members)
         nextField = try container.decode(UInt16.self, forKey: .nextField)
         compression = try container.decodeIfPresent(EntityDefinition.Compression.self, forKey: .compression)
+        was = try container.decodeIfPresent([String].self, forKey: .was)
+        removed = try container.decodeIfPresent([UInt16].self, forKey: .removed)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -51,6 +53,8 @@ extension Catalog.Entity: Codable {
         try container.encodeIfPresent(members, forKey: .members)
         try container.encode(nextField, forKey: .nextField)
         try container.encodeIfPresent(compression, forKey: .compression)
+        try container.encodeIfPresent(was, forKey: .was)
+        try container.encodeIfPresent(removed, forKey: .removed)
     }
 }
 

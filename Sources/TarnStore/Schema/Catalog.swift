@@ -31,6 +31,10 @@ public struct Catalog: Sendable, Hashable {
         var nextField: UInt16 = 1
         /// Nil in a store from before there was a choice, and means `.zstd`.
         var compression: EntityDefinition.Compression?
+        /// The names that it had before.
+        var was: [String]?
+        /// Of a root: ids of fields that were removed from it, or from what descends from it. Rows may still have values of them.
+        var removed: [UInt16]?
 
         /// Whether rows are compressed once there is a dictionary.
         var isCompressed: Bool { compression != EntityDefinition.Compression.none }
@@ -50,6 +54,8 @@ public struct Catalog: Sendable, Hashable {
         public internal(set) var index: UInt32?
         var unique: Bool?
         var constant: Constant?
+        /// The names that it had before.
+        var was: [String]?
 
         /// Whether the index of the attribute allows no value twice.
         public var isUnique: Bool { unique ?? false }
@@ -64,6 +70,8 @@ public struct Catalog: Sendable, Hashable {
         public internal(set) var components: [Component]
         public internal(set) var isUnique: Bool
         public internal(set) var conditions: [Condition]
+        /// The names that it had before.
+        var was: [String]?
 
         /// A field by its id.
         public struct Component: Sendable, Hashable, Codable {
@@ -95,6 +103,8 @@ public struct Catalog: Sendable, Hashable {
         public internal(set) var inverseIsToMany: Bool
         var rule: RelationshipDefinition.DeleteRule
         var inverseRule: RelationshipDefinition.DeleteRule
+        /// The names that it had before.
+        var was: [String]?
     }
 
     public enum Kind: Sendable, Hashable {
@@ -229,7 +239,9 @@ public struct Catalog: Sendable, Hashable {
             let inherited = Set(parent.fields.map(\.id))
             entities[e].fields = (parent.fields + entities[e].fields.filter { !inherited.contains($0.id) }).sorted { $0.id < $1.id }
             let indexes = Set(parent.indexes.map(\.name)), joins = Set(parent.joins.map(\.name))
-            entities[e].indexes = parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) }
+            // By ids as well: the parent's may have another name than when they were inherited.
+            let ids = Set(parent.indexes.map(\.id))
+            entities[e].indexes = parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) && !ids.contains($0.id) }
             entities[e].joins = parent.joins + entities[e].joins.filter { !joins.contains($0.name) }
             entities[e].key = parent.key
             entities[e].compression = parent.compression

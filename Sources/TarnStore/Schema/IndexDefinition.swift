@@ -14,6 +14,8 @@ public struct IndexDefinition: Sendable, Hashable {
     public var isUnique: Bool
     /// The index holds the records that meet all of these; every record if there are none.
     public var conditions: [IndexCondition]
+    /// The name that it had before, if it was renamed: what is stored stays, under the new name. Ignored once that is done.
+    public var renamedFrom: String?
 
     /// A field of which the values stand in the index.
     public struct Component: Sendable, Hashable {
@@ -30,16 +32,21 @@ public struct IndexDefinition: Sendable, Hashable {
     }
 
     public init(
-        _ name: String, on components: [Component], unique: Bool = false, where conditions: [IndexCondition] = []
+        _ name: String, on components: [Component], unique: Bool = false, where conditions: [IndexCondition] = [],
+        renamedFrom: String? = nil
     ) {
         self.name = name
+        self.renamedFrom = renamedFrom
         self.components = components
         self.isUnique = unique
         self.conditions = conditions
     }
 
-    public init(_ name: String, on fields: String..., unique: Bool = false, where conditions: [IndexCondition] = []) {
-        self.init(name, on: fields.map { Component($0) }, unique: unique, where: conditions)
+    public init(
+        _ name: String, on fields: String..., unique: Bool = false, where conditions: [IndexCondition] = [],
+        renamedFrom: String? = nil
+    ) {
+        self.init(name, on: fields.map { Component($0) }, unique: unique, where: conditions, renamedFrom: renamedFrom)
     }
 }
 

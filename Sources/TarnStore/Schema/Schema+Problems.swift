@@ -29,7 +29,7 @@ package struct SchemaProblem: Sendable, Hashable {
     }
 
     package enum Aspect: Sendable, Hashable {
-        case name, type, values, index, destination, ordered, inverse, initial, rule, join
+        case name, type, values, index, destination, ordered, inverse, initial, rule, join, former
     }
 
     package var part: Part
@@ -72,6 +72,7 @@ struct SchemaValidation {
             checkRelationships(of: entity)
             checkJoinsAndRules(of: entity)
             checkIndexes(of: entity)
+            checkFormerNames(of: entity)
         }
     }
 

@@ -29,6 +29,8 @@ public struct EntityDefinition: Sendable, Hashable {
     public var indexes: [IndexDefinition]
     /// Of an entity with a parent it is that of the topmost one.
     public var compression: Compression
+    /// The name that it had before, if it was renamed: what is stored stays, under the new name. Ignored once that is done.
+    public var renamedFrom: String?
 
     /// How rows are stored.
     public enum Compression: String, Sendable, Hashable, Codable, CaseIterable {
@@ -41,9 +43,11 @@ public struct EntityDefinition: Sendable, Hashable {
 
     public init(
         _ name: String, parent: String? = nil, key: [String] = [], attributes: [AttributeDefinition],
-        relationships: [RelationshipDefinition] = [], indexes: [IndexDefinition] = [], compression: Compression = .zstd
+        relationships: [RelationshipDefinition] = [], indexes: [IndexDefinition] = [], compression: Compression = .zstd,
+        renamedFrom: String? = nil
     ) {
         self.name = name
+        self.renamedFrom = renamedFrom
         self.parent = parent
         self.indexes = indexes
         self.compression = compression
@@ -66,12 +70,15 @@ public struct AttributeDefinition: Sendable, Hashable {
     /// What a record gets when it is stored completely for the first time and nothing is said of the attribute. A record
     /// that is partial does not get it: there, an absent attribute is one that is not known yet.
     public var defaultValue: Value?
+    /// The name that it had before, if it was renamed: what is stored stays, under the new name. Ignored once that is done.
+    public var renamedFrom: String?
 
     public init(
         _ name: String, _ type: AttributeType, optional: Bool = false, indexed: Bool = false, unique: Bool = false,
-        default defaultValue: Value? = nil
+        default defaultValue: Value? = nil, renamedFrom: String? = nil
     ) {
         self.name = name
+        self.renamedFrom = renamedFrom
         self.type = type
         self.isOptional = optional
         self.isIndexed = indexed || unique
@@ -125,6 +132,8 @@ public struct RelationshipDefinition: Sendable, Hashable {
     public var deleteRule: DeleteRule
     /// If the relationship is joined by attributes, and not stored: which.
     public var join: Join?
+    /// The name that it had before, if it was renamed: what is stored stays, under the new name. Ignored once that is done.
+    public var renamedFrom: String?
 
     /// What happens at the other end when a record is deleted.
     public enum DeleteRule: String, Sendable, Hashable, Codable, CaseIterable {
@@ -154,9 +163,10 @@ public struct RelationshipDefinition: Sendable, Hashable {
 
     public init(
         _ name: String, to destination: String, many: Bool = false, ordered: Bool = false, inverse: String? = nil,
-        onDelete deleteRule: DeleteRule = .none, joinedBy join: Join? = nil
+        onDelete deleteRule: DeleteRule = .none, joinedBy join: Join? = nil, renamedFrom: String? = nil
     ) {
         self.name = name
+        self.renamedFrom = renamedFrom
         self.deleteRule = deleteRule
         self.join = join
         self.destination = destination

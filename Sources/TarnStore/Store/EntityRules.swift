@@ -11,6 +11,8 @@ final class EntityRules: Sendable {
     let isCompressed: Bool
     /// The fields that a complete record has, in ascending order.
     private let required: [UInt16]
+    /// Fields of its tree that are no more: rows may still have them, as null or with what came too late.
+    let removed: Set<UInt16>
     /// Of attributes and references, and declared ones.
     let indexes: [CompiledIndex]
     /// The indexes of the records that are of this entity, of its parent, and so on: empty for a root, which needs none.
@@ -28,6 +30,7 @@ final class EntityRules: Sendable {
         id = entity.id
         root = entity.root
         isCompressed = entity.isCompressed
+        removed = Set(catalog.entity(id: entity.root)?.removed ?? [])
         required = entity.fields.filter { !$0.isOptional }.map(\.id)
         var indexes: [CompiledIndex] = []
         for field in entity.fields {

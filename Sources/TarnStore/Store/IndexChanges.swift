@@ -29,7 +29,7 @@ struct IndexChanges: ~Copyable {
     ///
     /// - Parameter isDouble: called with an index and values that have to be unique, and stand in several entries for now.
     mutating func apply(
-        _ raw: RawTransaction, _ state: StoreState, ifDouble isDouble: (UInt32, Bytes) -> Void
+        _ raw: RawTransaction, table: (UInt32) throws -> Table, ifDouble isDouble: (UInt32, Bytes) -> Void
     ) throws {
         for (index, var list) in changes {
             let all = keys.bytes
@@ -39,7 +39,7 @@ struct IndexChanges: ~Copyable {
                 let order = Bytes.compare(key($0), key($1))
                 return order != 0 ? order < 0 : $0.offset < $1.offset
             }
-            let table = try state.index(index)
+            let table = try table(index)
             var appender = try Appender(raw, table)
             // Neighbours in key order are neighbours in the tree, where a cursor need not search from the root.
             let cursor = try raw.cursor(table)

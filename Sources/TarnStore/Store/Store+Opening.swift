@@ -4,7 +4,9 @@ import Foundation
 internal import LMDB
 
 extension Store {
-    static func openStore(_ path: String, _ schema: Schema?, _ options: Options) throws -> Store {
+    static func openStore(
+        _ path: String, _ schema: Schema?, _ options: Options, _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
+    ) throws -> Store {
         if let quota = options.quota { try Quota.check(quota, most: Quota.largest(ofMap: 1 << 40)) }
         let isNew = try checkDirectory(path, mayCreate: schema != nil && !options.isReadOnly)
         // Before anything is made: a schema that cannot be leaves no empty store behind.
@@ -18,10 +20,10 @@ extension Store {
         let environment = try Environment.open(at: path, options: environmentOptions(options, isNew: isNew))
         let lock = try early ?? StoreLock(directory: path)
         // Two threads that open the same store get the same one.
-        return try environment.opening {
+        let (store, isOpen) = try environment.opening { () throws -> (Store, Bool) in
             if let open = OpenStores.store(of: environment) {
-                if let schema, !options.isReadOnly { try open.adopt(schema) }
-                return open
+                if let schema, !options.isReadOnly { try open.adopt(schema, build) }
+                return (open, true)
             }
             if try isNew || environment.tableNames().isEmpty {
                 guard schema != nil, !options.isReadOnly else { throw StoreError.noSuchStore(path: path) }
@@ -34,10 +36,13 @@ extension Store {
                 state = try load(environment)
             }
             let store = Store(path: path, environment: environment, state: state, lock: lock)
-            if let schema, !options.isReadOnly { try store.adopt(schema) }
+            if let schema, !options.isReadOnly { try store.adopt(schema, build) }
             OpenStores.add(store)
-            return store
+            return (store, false)
         }
+        guard !options.isReadOnly, schema != nil || !isOpen else { return store }
+        try store.completeIndexes(for: schema, build, progress)
+        return store
     }
 
     private static func environmentOptions(_ options: Options, isNew: Bool) -> Environment.Options {
@@ -119,6 +124,7 @@ extension Store {
             throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
         }
         var dictionaries: [(entity: UInt16, dictionary: RowDictionary)] = [], changeOptions = ChangeOptions()
+        var marks: [UInt32: IndexMark] = [:]
         let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
             guard let text = try transaction.raw.get(meta, key: MetaKey.format),
                 let found = Int(String(decoding: text, as: UTF8.self))
@@ -126,6 +132,7 @@ extension Store {
             guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
             dictionaries = try RowDictionary.all(transaction.raw, meta)
             changeOptions = try ChangeOptions(transaction.raw, meta)
+            marks = try IndexMark.all(transaction.raw, meta)
             return (try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation))
         }
         let roots = catalog.entities.filter { $0.root == $0.id }
@@ -137,7 +144,7 @@ extension Store {
         for (index, table) in zip(indexes, tables.dropFirst(roots.count)) { indexTables[index] = table }
         return try StoreState(
             catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables,
-            dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions)
+            dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions, marks: marks)
     }
 
     private static func checkTableCount(_ catalog: Catalog) throws(StoreError) {
@@ -161,13 +168,16 @@ extension Store {
         }
     }
 
-    private static func encode(_ catalog: Catalog) throws -> String {
+    static func encode(_ catalog: Catalog) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(catalog), as: UTF8.self)
     }
 
-    static func apply(_ schema: Schema, to state: StoreState, _ environment: Environment) throws -> StoreState {
+    /// Changes the catalog, in one short transaction. New indexes of tables with many rows are left to be built: they get marks.
+    static func apply(
+        _ schema: Schema, to state: StoreState, _ environment: Environment, _ build: IndexBuildOptions
+    ) throws -> StoreState {
         do throws(SchemaError) {
             guard try state.catalog.applying(schema).catalog != state.catalog else { return state }
         } catch {
@@ -183,28 +193,59 @@ extension Store {
             do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreError.schema(error) }
             guard change.catalog != current else { return }
             try checkTableCount(change.catalog)
-            let context = state.takeContext()
-            defer { state.give(back: context) }
+            var records: [UInt16: Table] = [:], indexes: [UInt32: Table] = [:]
             for entity in change.catalog.entities where entity.root == entity.id {
-                _ = try transaction.table(TableName.records(entity.id))
+                records[entity.id] = try transaction.table(TableName.records(entity.id))
             }
-            for index in change.oldIndexes { try raw.removeAll(try transaction.table(TableName.index(index))) }
-            for new in change.newIndexes {
-                guard let entity = change.catalog.entity(id: new.entity) else { continue }
-                try IndexBuild.run(
-                    StoreAccess(raw, state, context), change.catalog, new,
-                    from: try transaction.table(TableName.records(entity.root)),
-                    to: try transaction.table(TableName.index(new.index)))
+            for index in change.oldIndexes {
+                try raw.removeAll(try transaction.table(TableName.index(index)))
+                try IndexMark.remove(index, raw, state.meta)
+            }
+            for new in change.newIndexes { indexes[new.index] = try transaction.table(TableName.index(new.index)) }
+            let isBuilt = Set(change.indexesToBuild.map(\.index))
+            for index in isBuilt { try IndexMark(.building, isNew: true).put(index, raw, state.meta) }
+            for unique in change.newlyUnique where indexes[unique.index] == nil {
+                // One that is being built is checked after that.
+                var mark = try IndexMark.of(unique.index, raw, state.meta) ?? IndexMark(.checking, isNew: false)
+                mark.isNew = false
+                try mark.put(unique.index, raw, state.meta)
             }
             try raw.put(state.meta, key: MetaKey.catalog, text: try encode(change.catalog))
             let generation = try raw.number(state.meta, key: MetaKey.generation)
             try raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
-            for unique in change.newlyUnique {
-                try UniqueIndex.check(
-                    StoreAccess(raw, state, context), change.catalog, unique,
-                    try transaction.table(TableName.index(unique.index)))
+            for index in try IndexMark.all(raw, state.meta).keys where indexes[index] == nil {
+                indexes[index] = try transaction.table(TableName.index(index))
             }
+            let context = state.takeContext()
+            defer { state.give(back: context) }
+            try buildAtOnce(change.catalog, StoreAccess(raw, state, context), records, indexes, build)
         }
         return try load(environment)
+    }
+
+    /// Takes the steps that are small enough for the transaction in which the catalog changes: small tables need no marks, and
+    /// where values are not unique, nothing has happened.
+    private static func buildAtOnce(
+        _ catalog: Catalog, _ access: StoreAccess, _ records: [UInt16: Table], _ indexes: [UInt32: Table],
+        _ options: IndexBuildOptions
+    ) throws {
+        func found<ID: Hashable>(_ tables: [ID: Table], _ id: ID) throws(StoreError) -> Table {
+            guard let table = tables[id] else { throw .damagedCatalog(path: "", detail: "the table \(id) is missing") }
+            return table
+        }
+        let build = IndexBuild(
+            access: access, catalog: catalog, records: { try found(records, $0) }, table: { try found(indexes, $0) })
+        let raw = access.raw, meta = access.state.meta
+        var left = options.rows
+        while left > 0 {
+            var limits = options
+            limits.rows = left
+            guard let step = try build.step(try IndexMark.all(raw, meta), limits) else { return }
+            if let violation = step.violation { throw violation }
+            for (id, mark) in step.indexes {
+                if let mark { try mark.put(id, raw, meta) } else { try IndexMark.remove(id, raw, meta) }
+            }
+            left -= max(1, step.count)
+        }
     }
 }

@@ -72,15 +72,31 @@ public final class Store: Sendable {
     /// With a schema, a missing store is made, and the schema is applied: new entities and fields get their ids, new indexes
     /// are built. Without one, the store must be there, and is opened with the catalog that stands in it.
     ///
+    /// Large indexes are built in steps, each a short write of its own, while this and other processes read and write; writers
+    /// keep up an index from the moment at which it is in the catalog. This returns when they are complete. If it ends before
+    /// that, by an error or with its process, the next opening goes on where it was; see ``indexStates``. One without
+    /// a schema does so too, but opens the store also if it cannot.
+    ///
     /// A store that is open in this process is returned as it is, after the schema was applied.
     ///
+    /// - Parameter progress: called after each step of building an index, on the calling thread.
     /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.schema`, `.storeInUse`,
-    ///   `.pidNamespaceConflict`, `.addressSpace`, `.quotaOutOfRange`, `.storeFull`, `.damagedCatalog`; `.lmdb` with
+    ///   `.pidNamespaceConflict`, `.addressSpace`, `.quotaOutOfRange`, `.storeFull`, `.damagedCatalog`; `.notUnique` if records
+    ///   have the same value where the schema wants none twice (the index is then as it was before); `.lmdb` with
     ///   `.optionsConflict` if the store is open in this process with another durability or access, `.networkFileSystem`,
     ///   `.truncated`, `.corrupted`, `.permission`.
-    public static func open(at path: String, schema: Schema? = nil, options: Options = Options()) throws(StoreError) -> Store {
+    public static func open(
+        at path: String, schema: Schema? = nil, options: Options = Options(), progress: ((IndexBuildProgress) -> Void)? = nil
+    ) throws(StoreError) -> Store {
+        try open(at: path, schema: schema, options: options, building: IndexBuildOptions(), progress: progress)
+    }
+
+    /// The same, with other limits of a step.
+    package static func open(
+        at path: String, schema: Schema?, options: Options, building: IndexBuildOptions, progress: ((IndexBuildProgress) -> Void)? = nil
+    ) throws(StoreError) -> Store {
         do {
-            return try openStore(path, schema, options)
+            return try openStore(path, schema, options, building, progress)
         } catch let error as StoreError {
             throw error
         } catch let error as LMDBError {
@@ -173,11 +189,46 @@ public final class Store: Sendable {
     }
 
     /// Applies a schema to the store, and remembers that this process works with it.
-    func adopt(_ schema: Schema) throws {
-        let newer = try Store.apply(schema, to: state, environment)
+    func adopt(_ schema: Schema, _ build: IndexBuildOptions) throws {
+        let newer = try Store.apply(schema, to: state, environment, build)
         current.withLock { current in
             if !current.schemas.contains(schema) { current.schemas.append(schema) }
             current.take(newer)
+        }
+    }
+
+    /// Forgets a schema that turned out not to fit.
+    private func abandon(_ schema: Schema) {
+        let now = state
+        current.withLock { current in
+            current.schemas.removeAll { $0 == schema }
+            current.take(now)
+        }
+    }
+
+    /// Goes on with indexes that are being built, until those that the schema names are complete, or until it is known why
+    /// they cannot be.
+    func completeIndexes(
+        for schema: Schema?, _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
+    ) throws {
+        guard let schema else {
+            // Whoever needs them will see why: a store that is full, or damaged, must open for those who want to repair it.
+            return (try? finishIndexes(build, progress: progress)) ?? ()
+        }
+        // Another process may find that values of an index are not unique, and take it back: then this one tries, and sees.
+        for _ in 0..<4 {
+            do {
+                try finishIndexes(build, progress: progress)
+            } catch let error as StoreError {
+                guard case .notUnique = error else { throw error }
+                // Or they are values of an index that only others want.
+                if let wanted = try? state.catalog.applying(schema), wanted.catalog == state.catalog { continue }
+                abandon(schema)
+                throw error
+            }
+            guard let missing = try? state.catalog.applying(schema), !missing.newIndexes.isEmpty || !missing.newlyUnique.isEmpty
+            else { return }
+            try adopt(schema, build)
         }
     }
 

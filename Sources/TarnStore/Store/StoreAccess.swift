@@ -111,10 +111,12 @@ package struct StoreAccess {
     func fields(_ entity: Catalog.Entity, _ body: RowBody) throws -> [Record.Field]? {
         var fields: [Record.Field] = []
         fields.reserveCapacity(body.count)
+        let removed = try state.rules(of: entity.id).removed
         for index in 0..<body.count {
             let id = body.id(at: index)
             if id == WholeKey.field { continue }
             let field = entity.field(id: id)
+            if field == nil, removed.contains(id) { continue }
             let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
             let encoded = body.value(at: index)
             let value = try encoded.flatMap { encoded in

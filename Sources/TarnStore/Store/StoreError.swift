@@ -43,6 +43,10 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case versionMismatch(entity: String, key: String, expected: UInt64, found: UInt64)
     /// Records have the same values in an index in which they have to be unique. Nothing of the write was kept.
     case notUnique(entity: String, index: String, keys: [String])
+    /// An index is being built, by this process or another one: it does not have all records yet. `done` of `total` rows are in it.
+    case indexIncomplete(entity: String, index: String, done: Int, total: Int)
+    /// An entity, or a field or an index of it, was not removed: something else needs it.
+    case inUse(entity: String, name: String?, by: String)
     /// A record was not deleted: a relationship of it, or of one that would go with it, has the delete rule `deny` and leads
     /// to a record that would stay (`by`: its entity and key).
     case deleteDenied(entity: String, key: String, relationship: String, by: String)
@@ -111,6 +115,10 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
                 : "\(entity) \(key) has version \(found), not \(expected): it was changed in between; read it again"
         case .notUnique(let entity, let index, let keys):
             "\(entity) \(keys.joined(separator: " and ")) have the same \(index), which has to be unique; nothing was written. Change one of them, or delete it, first"
+        case .indexIncomplete(let entity, let index, let done, let total):
+            "the index \(index) of \(entity) is being built (\(done) of \(total) rows); wait, or open the store with a schema, which goes on with it"
+        case .inUse(let entity, let name, let by):
+            "\(([entity, name] as [String?]).compactMap(\.self).joined(separator: ".")) is not removed: it is needed by \(by); remove that first"
         case .deleteDenied(let entity, let key, let relationship, let by):
             "\(entity) \(key) is not deleted: its \(relationship) leads to \(by); delete that first, or let it go of the record"
         case .keyCollision(let entity):

@@ -60,6 +60,8 @@ enum MetaKey {
     static let rewritePrefix = "rewrite "
     /// u64, big-endian: ids of dictionaries are never reused.
     static let nextDictionary: StaticString = "next dictionary"
+    /// Followed by a space and the id of an index in decimal: what is still to be done for it (`IndexMark`).
+    static let indexPrefix = "index "
     /// u64, big-endian: response ids are never reused.
     static let nextResponse: StaticString = "next response"
     /// u64, big-endian: ids of long lists are never reused.
@@ -98,6 +100,10 @@ package final class StoreState: Sendable {
     let edges: Table?
     /// What the change log keeps.
     let changeOptions: ChangeOptions
+    /// Indexes of which rows may lack their entries.
+    private let incomplete: Set<UInt32>
+    /// Whether some index is being built or checked.
+    let hasIndexWork: Bool
     private let dictionaries: DictionaryList
     private let contexts = RowContextPool()
     /// The newest snapshot that is known to have this generation: the next read of it need not look.
@@ -105,7 +111,7 @@ package final class StoreState: Sendable {
 
     init(
         catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table],
-        dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions()
+        dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions(), marks: [UInt32: IndexMark] = [:]
     ) throws(StoreError) {
         func table(_ name: String) throws(StoreError) -> Table {
             guard let table = fixed[name] else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
@@ -116,6 +122,8 @@ package final class StoreState: Sendable {
         edges = fixed[TableName.edges]
         self.dictionaries = dictionaries
         self.changeOptions = changeOptions.resolved(catalog)
+        incomplete = Set(marks.filter { $0.value.phase == .building }.keys)
+        hasIndexWork = !marks.isEmpty
         self.generation = generation
         meta = try table(TableName.meta)
         requests = try table(TableName.requests)
@@ -191,8 +199,11 @@ package final class StoreState: Sendable {
         return table
     }
 
-    /// Whether an index holds every record that it should: it may be in use for answers. All are maintained.
-    package func isComplete(_ index: UInt32) -> Bool { true }
+    /// Whether an index holds every record that it should: then it may be in use for answers. Writers maintain all of them.
+    ///
+    /// Those of references and of the members of an entity always are: no row can have had the field, or been of the entity,
+    /// before there was one. Those of attributes and declared ones have an entry for every row, if only that of null.
+    package func isComplete(_ index: UInt32) -> Bool { incomplete.isEmpty || !incomplete.contains(index) }
 
     package func entity(_ name: String) throws(StoreError) -> Catalog.Entity {
         guard let entity = catalog.entity(name) else {

@@ -181,7 +181,7 @@ public struct StoreWriter: ~Copyable {
     /// Brings the indexes up to date, so that they can be read in this transaction.
     package mutating func applyIndexChanges() throws {
         var found: [DoubleValues] = []
-        try indexChanges.apply(access.raw, access.state) { found.append(DoubleValues(index: $0, values: Array($1))) }
+        try indexChanges.apply(access.raw, table: access.state.index) { found.append(DoubleValues(index: $0, values: Array($1))) }
         doubles.formUnion(found)
     }
 

@@ -54,33 +54,41 @@ enum UniqueIndex {
         }
     }
 
-    /// Checks a whole index, one that is unique from now on.
+    /// Checks some entries of an index that is unique from now on: those behind one that was looked at.
     ///
-    /// - Throws: `.notUnique` with the first values that stand in it twice.
+    /// - Returns: how many entries it were; the last of them, nil if none is behind it; and `.notUnique` with the first values
+    ///   that stand in the index twice.
     static func check(
-        _ access: StoreAccess, _ catalog: Catalog, _ new: Catalog.NewIndex, _ table: Table
-    ) throws {
-        guard let entity = catalog.entity(id: new.entity) else { return }
+        _ access: StoreAccess, _ catalog: Catalog, _ place: Catalog.NewIndex, _ table: Table, from start: [UInt8], count most: Int
+    ) throws -> (count: Int, last: [UInt8]?, violation: StoreError?) {
+        guard let entity = catalog.entity(id: place.entity) else { return (0, nil, nil) }
         let rules = EntityRules(entity, catalog)
-        guard let index = rules.indexes.first(where: { $0.id == new.index }) else { return }
-        let count = if case .declared(let components, _) = index.source { components.count } else { 1 }
+        guard let index = rules.indexes.first(where: { $0.id == place.index }) else { return (0, nil, nil) }
+        let components = if case .declared(let components, _) = index.source { components.count } else { 1 }
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
-        var previous: [UInt8] = [], entry = try cursor.first()
+        // The entry at the start is looked at again: the next one may have the same values.
+        var previous: [UInt8] = [], last: [UInt8] = [], seen = 0
+        var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
         while let found = entry?.key {
-            let (length, hasNull) = IndexEntry.values(of: found, components: count)
+            // More than one, or it would look at the same one for ever.
+            if seen > max(1, most) { return (seen - 1, last, nil) }
+            seen += 1
+            last = Array(found)
+            let (length, hasNull) = IndexEntry.values(of: found, components: components)
             if !hasNull, length <= found.count {
                 let values = Array(found.slice(0..<length))
                 if values == previous {
                     let groups = try values.withUnsafeBytes { try holders(of: $0, index, entity, access, table) }
                     if let group = groups.first(where: { $0.count > 1 }) {
-                        throw notUnique(index, entity, group, access)
+                        return (seen, last, notUnique(index, entity, group, access))
                     }
                 }
                 previous = values
             }
             entry = try cursor.next()
         }
+        return (seen, nil, nil)
     }
 
     static func notUnique(

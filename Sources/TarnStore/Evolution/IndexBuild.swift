@@ -1,0 +1,175 @@
+// One step of filling new indexes from the rows that are there, or of checking one that is unique from now on.
+//
+// A step is done inside of a write transaction: no row changes between its being read and its entries being written. Rows
+// behind the mark may have entries already, from writers, who keep up every index of the catalog whether it is complete or
+// not. So an entry that is put may be there, and one that a writer takes out may not be.
+
+internal import LMDB
+
+/// The limits of a step, and who is told of it.
+package struct IndexBuildOptions: Sendable {
+    /// How many rows a step takes, at most.
+    package var rows = 5000
+    /// A step ends when its rows have that many bytes.
+    package var bytes = 4 << 20
+
+    package init(rows: Int = 5000) {
+        self.rows = max(1, rows)
+    }
+}
+
+/// What a step has come to.
+struct IndexStep {
+    /// The indexes that it worked on, with what is still to be done; nil if nothing is.
+    var indexes: [(id: UInt32, mark: IndexMark?)]
+    /// Rows or entries that it went through.
+    var count = 0
+    /// Records that have the same values in an index that was to be unique; thrown or kept, as the caller likes.
+    var violation: StoreError?
+    /// Whether some index has another phase now.
+    var isTransition: Bool
+}
+
+/// Steps of a transaction.
+struct IndexBuild {
+    /// Which may have the catalog from before.
+    let access: StoreAccess
+    let catalog: Catalog
+    let records: (UInt16) throws -> Table
+    let table: (UInt32) throws -> Table
+
+    /// Takes one step for the indexes that have marks: rows of one table for all of its indexes that have come equally far, or
+    /// entries of one index that is checked. The marks in the store are as they were: they are the caller's.
+    func step(_ marks: [UInt32: IndexMark], _ options: IndexBuildOptions) throws -> IndexStep? {
+        let places = marks.keys.sorted().map { ($0, catalog.place(ofIndex: $0)) }
+        for (id, place) in places where place == nil {
+            // Of an index that is no more.
+            return IndexStep(indexes: [(id, nil)], isTransition: true)
+        }
+        let building = places.compactMap { id, place -> (id: UInt32, root: UInt16, mark: IndexMark)? in
+            guard let mark = marks[id], mark.phase == .building, let entity = place?.entity, let root = catalog.entity(id: entity)?.root
+            else { return nil }
+            return (id, root, mark)
+        }
+        if let root = building.first?.root {
+            let first = building.filter { $0.root == root }.min { $0.mark.key.lexicographicallyPrecedes($1.mark.key) }
+            let group = building.filter { $0.root == root && $0.mark.key == first?.mark.key }
+            return try build(group.map { ($0.id, $0.mark) }, root, options)
+        }
+        guard let (id, place) = places.first, let place, let mark = marks[id] else { return nil }
+        return try check(id, place, mark, options)
+    }
+
+    private func build(_ group: [(id: UInt32, mark: IndexMark)], _ root: UInt16, _ options: IndexBuildOptions) throws -> IndexStep? {
+        guard let start = group.first?.mark.key else { return nil }
+        let ids = Set(group.map(\.id))
+        let rules = Dictionary(
+            uniqueKeysWithValues: catalog.entities.filter { $0.root == root }.map { entity in
+                let rules = EntityRules(entity, catalog)
+                return (entity.id, (rules.entity, rules.indexes.filter { ids.contains($0.id) }))
+            })
+        let cursor = try access.raw.cursor(records(root))
+        defer { cursor.close() }
+        var changes = IndexChanges(), scratch = ByteWriter(), last = start, rows = 0, bytes = 0
+        var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
+        if let found = entry, found.key.elementsEqual(start) { entry = try cursor.next() }
+        while let (key, value) = entry, rows < options.rows, bytes < options.bytes {
+            if value.count >= RowFormat.headerSize, let (entity, indexes) = rules[value.load(6)], !indexes.isEmpty {
+                try access.lending {
+                    let row = try access.view(value, entity, key)
+                    for index in indexes {
+                        IndexEntry.forEach(index, row.body, owner: key, scratch: &scratch) { entry, _ in
+                            changes.add(entry, to: index.id, insertion: true)
+                        }
+                        // A long list has no entries by itself.
+                        guard case .field(let field) = index.source, case .reference(let reference) = field.kind,
+                            let value = row.body.value(of: field.id), value.tag == ValueTag.edges
+                        else { continue }
+                        try access.forEachReference(value) { target in
+                            scratch.removeAll()
+                            IndexEntry.append(target, reference, key, to: &scratch)
+                            changes.add(scratch.bytes, to: index.id, insertion: true)
+                            return true
+                        }
+                    }
+                }
+            }
+            rows += 1
+            bytes += value.count
+            last.removeAll(keepingCapacity: true)
+            last.append(contentsOf: key)
+            entry = try cursor.next()
+        }
+        if rows > 0 { try access.raw.willAdd() }
+        try changes.apply(access.raw, table: table) { _, _ in }
+        let isLast = entry == nil
+        let after = group.map { id, mark -> (UInt32, IndexMark?) in
+            var mark = mark
+            (mark.key, mark.count) = (last, mark.count + rows)
+            guard isLast else { return (id, mark) }
+            return (id, catalog.isUnique(id) ? IndexMark(.checking, isNew: mark.isNew) : nil)
+        }
+        return IndexStep(indexes: after, count: rows, isTransition: isLast)
+    }
+
+    private func check(_ id: UInt32, _ place: Catalog.NewIndex, _ mark: IndexMark, _ options: IndexBuildOptions) throws -> IndexStep {
+        // Another process may have made it one that is not unique.
+        guard catalog.isUnique(id) else { return IndexStep(indexes: [(id, nil)], isTransition: true) }
+        let found = try UniqueIndex.check(
+            access, catalog, place, table(id), from: mark.key, count: max(options.rows, min(20_000, options.rows * 4)))
+        guard found.violation == nil, let last = found.last else {
+            return IndexStep(indexes: [(id, nil)], count: found.count, violation: found.violation, isTransition: true)
+        }
+        var mark = mark
+        (mark.key, mark.count) = (last, mark.count + found.count)
+        return IndexStep(indexes: [(id, mark)], count: found.count, isTransition: false)
+    }
+}
+
+extension Catalog {
+    /// The entity that declares an index, and the field if it is the index of one. Nil if there is none, or if it is that of an
+    /// entity's members.
+    func place(ofIndex id: UInt32) -> NewIndex? {
+        for entity in entities {
+            if let field = entity.fields.first(where: { $0.index == id }), declares(entity, field.id) {
+                return NewIndex(entity: entity.id, field: field.id, index: id)
+            }
+            guard entity.indexes.contains(where: { $0.id == id }) else { continue }
+            let parent = entity.parent.flatMap { self.entity(id: $0) }
+            if !(parent?.indexes.contains { $0.id == id } ?? false) { return NewIndex(entity: entity.id, field: nil, index: id) }
+        }
+        return nil
+    }
+
+    func isUnique(_ index: UInt32) -> Bool {
+        entities.contains { entity in
+            entity.fields.contains { $0.index == index && $0.isUnique } || entity.indexes.contains { $0.id == index && $0.isUnique }
+        }
+    }
+
+    /// The name of an index: that of its field, or its own.
+    func name(ofIndex id: UInt32) -> String {
+        for entity in entities {
+            if let field = entity.fields.first(where: { $0.index == id }) { return field.name }
+            if let index = entity.indexes.first(where: { $0.id == id }) { return index.name }
+        }
+        return "index \(id)"
+    }
+
+    /// The catalog without an index whose values turned out not to be unique; or with it, but not unique, if it was there
+    /// before.
+    func takingBack(_ id: UInt32, isNew: Bool) -> Catalog {
+        var result = self
+        for e in result.entities.indices {
+            for f in result.entities[e].fields.indices where result.entities[e].fields[f].index == id {
+                result.entities[e].fields[f].unique = nil
+                if isNew { result.entities[e].fields[f].index = nil }
+            }
+            for i in result.entities[e].indexes.indices where result.entities[e].indexes[i].id == id {
+                result.entities[e].indexes[i].isUnique = false
+            }
+            if isNew { result.entities[e].indexes.removeAll { $0.id == id } }
+        }
+        return result
+    }
+}

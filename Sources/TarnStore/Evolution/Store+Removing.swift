@@ -1,0 +1,235 @@
+// Taking entities, fields and indexes out of a store. A schema that does not name them any more does not: another program may.
+
+internal import LMDB
+
+extension Store {
+    /// Removes an index: of an attribute, which then is not unique either, or a declared one.
+    ///
+    /// Its table is emptied in one short write, which does not go through its entries. A program whose schema names the index
+    /// may go on reading, and gets `.schemaChanged` when it writes; opening the store with that schema builds it again.
+    ///
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField` if there is no such index, `.inUse` if a relationship needs it or if
+    ///   it belongs to a parent of the entity; what a `write` throws.
+    public func remove(index name: String, of entityName: String) throws {
+        try changeCatalog { catalog, access in
+            let entity = try access.state.entity(entityName)
+            guard let id = entity.field(name)?.index ?? entity.index(name)?.id, let place = catalog.place(ofIndex: id) else {
+                throw StoreError.unknownField(
+                    entity: entityName, name: "index \(name)", known: entity.fields.filter { $0.index != nil }.map(\.name) + entity.indexes.map(\.name))
+            }
+            try catalog.checkDeclared(place.entity, entity, name)
+            if let field = place.field.flatMap({ entity.field(id: $0) }) {
+                if case .reference = field.kind { throw StoreError.inUse(entity: entityName, name: name, by: "the relationship itself") }
+                if let user = catalog.join(through: field.id, of: entity) { throw StoreError.inUse(entity: entityName, name: name, by: user) }
+            }
+            catalog = catalog.takingBack(id, isNew: true)
+            try access.drop(index: id)
+        }
+    }
+
+    /// Removes an attribute or a stored relationship with all its values.
+    ///
+    /// First the values are taken out of the records, in steps, each a write of its own: they are updates, and stand in the
+    /// change log. Then the field leaves the catalog; its id is not used again. If it ends in between, even by a kill, calling
+    /// it again goes on. What other programs write into the field meanwhile may stay in rows, where nobody sees it.
+    ///
+    /// A program whose schema names the field may go on reading, and gets `.schemaChanged` when it writes; opening the store
+    /// with that schema makes a new and empty one.
+    ///
+    /// - Parameter step: how many records a step looks at, at most.
+    /// - Returns: how many records had a value.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; `.inUse` if the key, an index, or a joined relationship needs it, or
+    ///   if it belongs to a parent of the entity; what a `write` throws.
+    @discardableResult
+    public func remove(field name: String, of entityName: String, step: Int = 1000) throws -> Int {
+        precondition(step > 0, "a step looks at one record at least")
+        let id: UInt16 = try read { reader in
+            let entity = try reader.access.state.entity(entityName)
+            guard let field = entity.field(name) else {
+                throw StoreError.unknownField(entity: entityName, name: name, known: entity.fields.map(\.name))
+            }
+            try reader.catalog.checkUnused(field, of: entity)
+            return field.id
+        }
+        var count = 0, next: [UInt8]? = []
+        while let start = next {
+            let step = try write(alone: true) { writer in try writer.clear(entityName, id, from: start, count: step) }
+            count += step.cleared
+            next = step.next
+        }
+        try changeCatalog { catalog, access in
+            // Another process may have removed it, or have made something that needs it.
+            guard let entity = catalog.entity(entityName), let field = entity.field(id: id) else { return }
+            try catalog.checkUnused(field, of: entity)
+            if let index = field.index { try access.drop(index: index) }
+            for e in catalog.entities.indices where catalog.entities[e].root == entity.root {
+                catalog.entities[e].fields.removeAll { $0.id == id }
+            }
+            if let root = catalog.entities.firstIndex(where: { $0.id == entity.root }) {
+                catalog.entities[root].removed = (catalog.entities[root].removed ?? []) + [id]
+            }
+        }
+        return count
+    }
+
+    /// Removes an entity with all its records.
+    ///
+    /// The records are deleted in steps, each a write of its own, whatever the delete rules of their relationships say: they
+    /// stand in the change log. Then the entity leaves the catalog; its id is not used again. If it ends in between, calling it
+    /// again goes on.
+    ///
+    /// - Parameter step: how many records a step deletes, at most.
+    /// - Returns: how many records went.
+    /// - Throws: `StoreError.unknownEntity`; `.inUse` while a relationship of another entity leads to it, or another entity has it
+    ///   as its parent; what a `write` throws.
+    @discardableResult
+    public func remove(entity name: String, step: Int = 1000) throws -> Int {
+        precondition(step > 0, "a step deletes one record at least")
+        let id: UInt16 = try read { reader in
+            let entity = try reader.access.state.entity(name)
+            try reader.catalog.checkUnused(entity)
+            return entity.id
+        }
+        var count = 0, isGone = false
+        while !isGone {
+            while case let deleted = try write(alone: true, { try $0.deleteAll(id, count: step) }), deleted > 0 { count += deleted }
+            try changeCatalog { catalog, access in
+                guard let entity = catalog.entity(id: id) else { return isGone = true }
+                try catalog.checkUnused(entity)
+                // Another process may have written one since.
+                guard try access.count(entity) == 0 else { return }
+                let inherited = entity.parent.flatMap { catalog.entity(id: $0) }
+                let own = entity.fields.compactMap(\.index) + entity.indexes.map(\.id) + [entity.members].compactMap(\.self)
+                let others = (inherited?.fields.compactMap(\.index) ?? []) + (inherited?.indexes.map(\.id) ?? [])
+                for index in Set(own).subtracting(others) { try access.drop(index: index) }
+                if entity.root == entity.id {
+                    for dictionary in try RowDictionary.ids(access.raw, access.state.meta, of: id) {
+                        _ = try RowDictionary.key(dictionary).withUnsafeBytes { try access.raw.delete(access.state.meta, $0) }
+                    }
+                    _ = try RewriteMark.metaKey(id).withUnsafeBytes { try access.raw.delete(access.state.meta, $0) }
+                }
+                catalog.entities.removeAll { $0.id == id }
+                isGone = true
+            }
+        }
+        return count
+    }
+
+    /// Changes the catalog in a write of its own; every process then reads it again.
+    private func changeCatalog(_ body: (inout Catalog, StoreAccess) throws -> Void) throws {
+        try write(alone: true) { writer in
+            let access = writer.access, raw = access.raw, meta = access.state.meta
+            var catalog = access.catalog
+            try body(&catalog, access)
+            guard catalog != access.catalog else { return }
+            catalog.resolve()
+            try raw.put(meta, key: MetaKey.catalog, text: try Store.encode(catalog))
+            try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
+        }
+        try reload()
+    }
+}
+
+extension StoreAccess {
+    /// Empties the table of an index. liblmdb frees its pages without reading the leaves (mdb.c, `mdb_drop0`).
+    fileprivate func drop(index: UInt32) throws {
+        try raw.removeAll(state.index(index))
+        try IndexMark.remove(index, raw, state.meta)
+    }
+}
+
+extension StoreWriter {
+    /// Sets a field to null in the records that have it, among some that begin at a key.
+    ///
+    /// - Returns: how many had it, and where to go on; nil at the end.
+    fileprivate mutating func clear(
+        _ name: String, _ id: UInt16, from start: [UInt8], count: Int
+    ) throws -> (cleared: Int, next: [UInt8]?) {
+        guard let entity = catalog.entity(name), entity.field(id: id) != nil else { return (0, nil) }
+        var found: [[UInt8]] = [], seen = 0, next: [UInt8]?
+        try access.scan(entity, from: start) { key, row in
+            guard seen < count else {
+                next = Array(key)
+                return false
+            }
+            seen += 1
+            if let value = row.body.value(of: id), !value.isNull { found.append(Array(key)) }
+            return true
+        }
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        builder.field(id) { $0.appendValue(.null) }
+        builder.finish(into: &bytes)
+        guard let body = RowBody(bytes.bytes, isWide: false) else { return (0, nil) }
+        for key in found { _ = try key.withUnsafeBytes { try merge(entity, $0, body, isComplete: false) } }
+        return (found.count, next)
+    }
+
+    /// Deletes records of an entity.
+    ///
+    /// - Returns: how many; 0 if there were none.
+    fileprivate mutating func deleteAll(_ id: UInt16, count: Int) throws -> Int {
+        guard let entity = catalog.entity(id: id) else { return 0 }
+        var found: [[UInt8]] = []
+        try access.scan(entity) { key, _ in
+            found.append(Array(key))
+            return found.count < count
+        }
+        for key in found {
+            let mark = access.rowMark
+            defer { access.release(to: mark) }
+            try key.withUnsafeBytes { key in
+                if let row = try access.row(entity, key) { try remove(key, row) }
+            }
+        }
+        return found.count
+    }
+}
+
+extension Catalog {
+    /// - Throws: `.inUse` if the part of an entity belongs to one that it descends from.
+    fileprivate func checkDeclared(_ owner: UInt16, _ entity: Entity, _ name: String) throws(StoreError) {
+        guard owner != entity.id else { return }
+        let parent = self.entity(id: owner)?.name ?? ""
+        throw .inUse(entity: entity.name, name: name, by: "\(parent), to which it belongs")
+    }
+
+    fileprivate func checkUnused(_ field: Field, of entity: Entity) throws(StoreError) {
+        if entity.key.contains(field.id) { throw .inUse(entity: entity.name, name: field.name, by: "the key") }
+        guard declares(entity, field.id) else {
+            let owner = ancestors(of: entity.id).last { self.entity(id: $0)?.field(id: field.id) != nil }
+            return try checkDeclared(owner ?? entity.root, entity, field.name)
+        }
+        if let user = join(through: field.id, of: entity) { throw .inUse(entity: entity.name, name: field.name, by: user) }
+        for kind in entities where isKind(kind.id, of: entity.id) {
+            for index in kind.indexes
+            where index.components.contains(where: { $0.field == field.id }) || index.conditions.contains(where: { $0.field == field.id }) {
+                throw .inUse(entity: entity.name, name: field.name, by: "the index \(kind.name).\(index.name)")
+            }
+        }
+    }
+
+    fileprivate func checkUnused(_ entity: Entity) throws(StoreError) {
+        for other in entities where other.id != entity.id {
+            if other.parent == entity.id { throw .inUse(entity: entity.name, name: nil, by: "\(other.name), which descends from it") }
+            for field in other.fields {
+                guard case .reference(let reference) = field.kind, reference.destination == entity.id else { continue }
+                throw .inUse(entity: entity.name, name: nil, by: "\(other.name).\(field.name)")
+            }
+            for join in other.joins where join.destination == entity.id {
+                throw .inUse(entity: entity.name, name: nil, by: "\(other.name).\(join.name)")
+            }
+        }
+    }
+
+    /// A relationship that is joined by an attribute of an entity.
+    fileprivate func join(through field: UInt16, of entity: Entity) -> String? {
+        for other in entities {
+            for join in other.joins {
+                let isOwn = join.own == field && isKind(other.id, of: entity.id)
+                let isTheirs = join.theirs == field && isKind(join.destination, of: entity.id)
+                if isOwn || isTheirs { return "\(other.name).\(join.name)" }
+            }
+        }
+        return nil
+    }
+}

@@ -46,7 +46,7 @@ let package = Package(
         .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "LMDB"]),
 
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
-        .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker"]),
+        .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd"]),
         .testTarget(name: "TarnImportTests", dependencies: ["TarnImport"]),
         .testTarget(name: "TarnHTTPTests", dependencies: ["TarnHTTP", "FixtureServer"]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer"]),

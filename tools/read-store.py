@@ -118,7 +118,7 @@ class Store:
         kinds = {field["id"]: field for field in entity["fields"]}
         fields = {}
         for number, value in values.items():
-            if number == 0:
+            if number == 0 or number in self.by_id[root].get("removed", ()):
                 continue
             field = kinds.get(number)
             target = field and field["kind"].get("reference", {}).get("destination")

@@ -3,7 +3,9 @@
 
 extension Catalog.Change {
     mutating func rename(_ definition: EntityDefinition) throws(SchemaError) {
-        guard let old = definition.renamedFrom, let e = catalog.entities.firstIndex(where: { $0.name == old }) else { return }
+        guard let old = definition.renamedFrom, let e = catalog.entities.firstIndex(where: { $0.name == old }) else {
+            return noteFormer(definition)
+        }
         if catalog.entity(definition.name) != nil { throw bothNames(definition.name, nil, "entities", old, definition.name) }
         catalog.entities[e].name = definition.name
         catalog.entities[e].was = former(catalog.entities[e].was, old, now: definition.name)
@@ -12,7 +14,9 @@ extension Catalog.Change {
     /// - Parameter e: the position of the entity that declares the field.
     mutating func rename(field old: String?, to name: String, of e: Int) throws(SchemaError) {
         let entity = catalog.entities[e]
-        guard let old, let f = entity.fields.firstIndex(where: { $0.name == old }) else { return }
+        guard let old, let f = entity.fields.firstIndex(where: { $0.name == old }) else {
+            return noteFormer(field: old, of: name, e)
+        }
         if entity.field(name) != nil { throw bothNames(entity.name, name, "fields", old, name) }
         guard catalog.declares(entity, entity.fields[f].id) else {
             throw SchemaError(
@@ -55,6 +59,24 @@ extension Catalog.Change {
     }
 
     // MARK: Names of before
+
+    // Also in a store that never had them: a program that has them would make it one with both names.
+
+    func isFormer(_ name: String, in names: [String]?) -> Bool { names?.contains(name) ?? false }
+
+    mutating func noteFormer(_ definition: EntityDefinition) {
+        guard let old = definition.renamedFrom, let e = catalog.entities.firstIndex(where: { $0.name == definition.name }),
+            !isFormer(old, in: catalog.entities[e].was)
+        else { return }
+        catalog.entities[e].was = former(catalog.entities[e].was, old, now: definition.name)
+    }
+
+    mutating func noteFormer(field old: String?, of name: String, _ e: Int) {
+        guard let old, let f = catalog.entities[e].fields.firstIndex(where: { $0.name == name }),
+            !isFormer(old, in: catalog.entities[e].fields[f].was), catalog.declares(catalog.entities[e], catalog.entities[e].fields[f].id)
+        else { return }
+        catalog.entities[e].fields[f].was = former(catalog.entities[e].fields[f].was, old, now: name)
+    }
 
     /// A new entity cannot have a name that one of the store had before.
     func checkNotFormer(_ definition: EntityDefinition) throws(SchemaError) {

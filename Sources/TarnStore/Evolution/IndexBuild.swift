@@ -116,7 +116,7 @@ struct IndexBuild {
         // Another process may have made it one that is not unique.
         guard catalog.isUnique(id) else { return IndexStep(indexes: [(id, nil)], isTransition: true) }
         let found = try UniqueIndex.check(
-            access, catalog, place, table(id), from: mark.key, count: max(options.rows, min(20_000, options.rows * 4)))
+            access, catalog, place, table(id), from: mark.key, count: options.rows)
         guard found.violation == nil, let last = found.last else {
             return IndexStep(indexes: [(id, nil)], count: found.count, violation: found.violation, isTransition: true)
         }

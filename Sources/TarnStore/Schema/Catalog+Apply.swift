@@ -106,6 +106,7 @@ extension Catalog.Change {
             catalog.nextIndex += 1
         }
         catalog.entities.append(entity)
+        noteFormer(definition)
         catalog.resolve()
     }
 
@@ -153,6 +154,7 @@ extension Catalog.Change {
             let f = catalog.entities[e].fields.count - 1
             catalog.entities[e].fields[f].constant = constant
             catalog.entities[e].fields[f].unique = unique
+            noteFormer(field: attribute.renamedFrom, of: attribute.name, e)
             noteUnique(entity: e, field: f, was: false)
         }
     }
@@ -250,6 +252,12 @@ extension Catalog.Change {
         let e = position(of: definition.name)
         if relationship.join == nil { try rename(field: relationship.renamedFrom, to: relationship.name, of: e) }
         let stored = catalog.entities[e].field(relationship.name)
+        if relationship.join == nil {
+            // Nothing was stored of one that was joined; what descends from the entity has a copy.
+            for other in catalog.entities.indices where catalog.isKind(catalog.entities[other].id, of: catalog.entities[e].id) {
+                catalog.entities[other].joins.removeAll { $0.name == relationship.name }
+            }
+        }
         guard relationship.join == nil else {
             if stored != nil {
                 throw SchemaError(
@@ -271,7 +279,9 @@ extension Catalog.Change {
         {
             throw SchemaError(
                 entity: definition.name, field: relationship.name,
-                "it is stored as \(destination.name).\(inverse) and would now be stored here as well; declare \(destination.name).\(inverse) too, or start a new store")
+                partner == nil
+                    ? "it is stored as \(destination.name).\(inverse) and would now be stored here as well; declare \(destination.name).\(inverse) too, or start a new store"
+                    : "it is stored as \(destination.name).\(inverse) and would now be stored here; keep the old side, or start a new store")
         }
         let reference = Catalog.Reference(
             destination: destination.id, isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
@@ -282,6 +292,7 @@ extension Catalog.Change {
         guard let stored, let f = catalog.entities[e].fields.firstIndex(where: { $0.id == stored.id }) else {
             try checkNotFormer(field: relationship.name, of: e)
             add(relationship.name, .reference(reference), optional: true, indexed: true, to: e)
+            noteFormer(field: relationship.renamedFrom, of: relationship.name, e)
             return
         }
         guard case .reference(let old) = stored.kind, old.destination == reference.destination,

@@ -1,0 +1,233 @@
+// Several processes whose programs are of different ages on one store: who no longer fits reads on and is told when it writes;
+// random changes of schema and data in two processes leave nothing wrong.
+
+import Foundation
+import Testing
+
+@testable import TarnStore
+
+@Suite("Evolution in several processes", .timeLimit(.minutes(5)))
+struct EvolutionProcessTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A process that serves lines (`StoreWorker serve`), and the round whose schema it has.
+    private final class Server {
+        let worker: WorkerProcess
+        let round: Int
+
+        init(_ path: String, round: Int) throws {
+            worker = try WorkerProcess(["serve", path, "\(round)"])
+            self.round = round
+            guard let line = try worker.line(), line == "open" else { throw WorkerProcess.Failure(description: "round \(round) does not open") }
+        }
+
+        func ask(_ line: String) throws -> String {
+            worker.say(line)
+            guard let answer = try worker.line() else { throw WorkerProcess.Failure(description: "it ended at \(line)") }
+            return answer
+        }
+
+        func end() {
+            worker.closeInput()
+            worker.end()
+        }
+    }
+
+    @Test("a process whose schema another one has left behind reads, and gets schemaChanged for every write, also for those of a group")
+    func oldProcess() async throws {
+        let path = folder("s")
+        let answers = try await onThread { () -> [String] in
+            let old = try Server(path, round: 1)
+            var answers = [try old.ask("write 1"), try old.ask("burst 2")]
+            let new = try Server(path, round: 2)
+            answers += [try old.ask("read"), try old.ask("write 3"), try old.ask("burst 4"), try new.ask("write 5"), try old.ask("read")]
+            old.end()
+            // The program is updated.
+            let updated = try Server(path, round: 2)
+            answers += [try updated.ask("write 6"), try updated.ask("burst 7"), try new.ask("write 8")]
+            return answers
+        }
+        #expect(answers[0] == "ok" && answers[1] == "ok")
+        #expect(answers[2].hasPrefix("ok "))
+        for refused in [answers[3], answers[4]] {
+            #expect(refused.hasPrefix("failed \(path): another process has changed the store ("), "\(refused)")
+            #expect(refused.hasSuffix("it can be read. Update this program, and open it again"))
+        }
+        // All eight writes of the burst say the same, and nothing else.
+        #expect(!answers[4].contains(" | "))
+        #expect(answers[5] == "ok" && answers[6].hasPrefix("ok "))
+        #expect(answers[7...] == ["ok", "ok", "ok"])
+        let store = try Store.open(at: path, options: Forge.quick)
+        #expect(try IndexVerification.problem(in: store) == nil)
+    }
+
+    @Test("a process that uses a name of before is told the new one, while it runs and when it starts")
+    func renamedElsewhere() async throws {
+        let path = folder("s")
+        let (write, read, status, said) = try await onThread { () -> (String, String, Int32, [String]) in
+            let old = try Server(path, round: 3)
+            _ = try old.ask("write 1")
+            let new = try Server(path, round: 10)
+            let write = try old.ask("write 2"), read = try old.ask("read")
+            let again = try WorkerProcess(["evolve", path, "3", "100"])
+            let said = try again.lines()
+            new.end()
+            return (write, read, again.end(), said)
+        }
+        #expect(write.contains("Item.note0: another program has renamed it to note1; use that name here too"), "\(write)")
+        #expect(read.hasPrefix("ok "))
+        #expect(status == 1)
+        #expect(said.last?.contains("Item.note0: another program has renamed it to note1") == true, "\(said)")
+    }
+
+    @Test("what one process removes is missed by the schema of another: it reads on, and a new start makes it anew, and empty")
+    func removedElsewhere() async throws {
+        let path = folder("s")
+        let answers = try await onThread { () -> [String] in
+            let first = try Server(path, round: 5)
+            for seed in 0..<5 { _ = try first.ask("burst \(seed)") }
+            let second = try Server(path, round: 5)
+            var answers = [try second.ask("field Item extra1"), try first.ask("write 1"), try first.ask("read")]
+            first.end()
+            second.end()
+            let third = try Server(path, round: 5)
+            answers += [try third.ask("write 2"), try third.ask("index Item first"), try third.ask("write 3")]
+            return answers
+        }
+        #expect(answers[0].hasPrefix("ok "))
+        #expect(answers[1].contains("no longer has all that the schema of this process names"), "\(answers[1])")
+        #expect(answers[2].hasPrefix("ok "))
+        #expect(answers[3] == "ok" && answers[4] == "ok")
+        #expect(answers[5].contains("no longer has all"))
+        let store = try Store.open(at: path, options: Forge.quick)
+        #expect(try IndexVerification.problem(in: store) == nil)
+        let values = try store.read { reader in
+            var values = 0
+            try reader.forEach("Item") { if $0["extra1"] != nil { values += 1 }; return true }
+            return values
+        }
+        #expect(values <= 6)
+    }
+
+    // MARK: Random sequences
+
+    /// Two servers, what each should answer, and what the rows are.
+    private struct Model {
+        let path: String
+        var random: SeededRandom
+        var servers: [Server]
+        var newest = 1
+        /// Since the newest round was applied, something that its schema names was removed.
+        var lacks = false
+        var evolutions = 0, refusals = 0, writes = 0
+        var log: [String] = []
+
+        init(_ path: String, seed: UInt64) throws {
+            self.path = path
+            random = SeededRandom(seed: seed)
+            servers = try [Server(path, round: 1), Server(path, round: 1)]
+        }
+
+        mutating func step() throws {
+            let which = Int.random(in: 0..<2, using: &random), seed = UInt64.random(in: 0..<1_000_000, using: &random)
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<7: try write(which, "write \(seed)")
+            case 7..<11: try write(which, "burst \(seed)")
+            case 11..<13:
+                log.append("\(which) read")
+                let answer = try servers[which].ask("read")
+                guard answer.hasPrefix("ok ") else { throw WorkerProcess.Failure(description: "reading: \(answer)") }
+            case 13..<17: try evolve(which, to: newest + Int.random(in: 1...2, using: &random))
+            case 17..<19: try evolve(which, to: newest)
+            default: try remove(which)
+            }
+        }
+
+        private func fits(_ which: Int) -> Bool { servers[which].round == newest && !lacks }
+
+        private mutating func write(_ which: Int, _ line: String) throws {
+            log.append("\(which) \(line)")
+            let answer = try servers[which].ask(line)
+            if fits(which) {
+                guard answer == "ok" else { throw WorkerProcess.Failure(description: "\(line): \(answer)") }
+                writes += 1
+            } else {
+                guard answer.contains("another process has changed the store"), !answer.contains(" | ") else {
+                    throw WorkerProcess.Failure(description: "\(line) of round \(servers[which].round) in \(newest): \(answer)")
+                }
+                refusals += 1
+            }
+        }
+
+        /// One process is replaced by one of another round. No row changes by that.
+        private mutating func evolve(_ which: Int, to round: Int) throws {
+            log.append("\(which) to round \(round)")
+            let before = try digest()
+            servers[which].end()
+            servers[which] = try Server(path, round: round)
+            (newest, lacks) = (round, false)
+            evolutions += 1
+            guard try digest() == before else { throw WorkerProcess.Failure(description: "rows have changed") }
+        }
+
+        private mutating func remove(_ which: Int) throws {
+            guard fits(which) else { return }
+            let what = ["index Item first", "index Item some", "field Item extra0"][Int.random(in: 0..<3, using: &random)]
+            guard what != "field Item extra0" || newest % 6 > 0 else { return }
+            log.append("\(which) \(what)")
+            let answer = try servers[which].ask(what)
+            guard answer.hasPrefix("ok") else { throw WorkerProcess.Failure(description: "\(what): \(answer)") }
+            lacks = true
+        }
+
+        private func digest() throws -> Int {
+            try reading { store in
+                try store.read { reader in
+                    var hasher = Hasher()
+                    for root in reader.catalog.entities where root.root == root.id {
+                        hasher.combine(root.id)
+                        try reader.access.scan(root) { key, row in
+                            hasher.combine(bytes: key)
+                            hasher.combine(bytes: row.bytes)
+                            return true
+                        }
+                    }
+                    return hasher.finalize()
+                }
+            }
+        }
+
+        func check() throws {
+            let problem = try reading { try IndexVerification.problem(in: $0) }
+            if let problem { throw WorkerProcess.Failure(description: problem) }
+        }
+
+        private func reading<Result>(_ body: (Store) throws -> Result) throws -> Result {
+            try body(try Store.open(at: path, options: .init(durability: .volatile, isReadOnly: true)))
+        }
+    }
+
+    @Test("random changes of schema and data in two processes: indexes and inverses are right after each, no row is lost, and only who fits writes")
+    func model() async throws {
+        let path = folder("s")
+        let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+        let steps = ProcessInfo.processInfo.environment["TARN_STEPS"].flatMap { Int($0) } ?? 150
+        let counts = try await onThread { () -> [Int] in
+            var model = try Model(path, seed: seed)
+            do {
+                for _ in 0..<steps {
+                    try model.step()
+                    try model.check()
+                }
+            } catch {
+                throw WorkerProcess.Failure(description: "seed \(seed): \(error), after \(model.log.suffix(12))")
+            }
+            print("evolution model, seed \(seed): \(model.evolutions) changes, \(model.writes) writes, \(model.refusals) refused")
+            return [model.evolutions, model.writes, model.refusals]
+        }
+        // Or nothing was proved.
+        #expect(counts.allSatisfy { $0 > steps / 15 }, "seed \(seed): \(counts)")
+    }
+}

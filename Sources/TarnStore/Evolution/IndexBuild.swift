@@ -22,8 +22,9 @@ package struct IndexBuildOptions: Sendable {
 struct IndexStep {
     /// The indexes that it worked on, with what is still to be done; nil if nothing is.
     var indexes: [(id: UInt32, mark: IndexMark?)]
-    /// Rows or entries that it went through.
+    /// Rows or entries that it went through, and the bytes of the rows.
     var count = 0
+    var bytes = 0
     /// Records that have the same values in an index that was to be unique; thrown or kept, as the caller likes.
     var violation: StoreError?
     /// Whether some index has another phase now.
@@ -109,7 +110,7 @@ struct IndexBuild {
             guard isLast else { return (id, mark) }
             return (id, catalog.isUnique(id) ? IndexMark(.checking, isNew: mark.isNew) : nil)
         }
-        return IndexStep(indexes: after, count: rows, isTransition: isLast)
+        return IndexStep(indexes: after, count: rows, bytes: bytes, isTransition: isLast)
     }
 
     private func check(_ id: UInt32, _ place: Catalog.NewIndex, _ mark: IndexMark, _ options: IndexBuildOptions) throws -> IndexStep {

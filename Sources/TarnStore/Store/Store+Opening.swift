@@ -236,16 +236,15 @@ extension Store {
         let build = IndexBuild(
             access: access, catalog: catalog, records: { try found(records, $0) }, table: { try found(indexes, $0) })
         let raw = access.raw, meta = access.state.meta
-        var left = options.rows
-        while left > 0 {
-            var limits = options
-            limits.rows = left
-            guard let step = try build.step(try IndexMark.all(raw, meta), limits) else { return }
+        var left = options
+        while left.rows > 0, left.bytes > 0 {
+            guard let step = try build.step(try IndexMark.all(raw, meta), left) else { return }
             if let violation = step.violation { throw violation }
             for (id, mark) in step.indexes {
                 if let mark { try mark.put(id, raw, meta) } else { try IndexMark.remove(id, raw, meta) }
             }
-            left -= max(1, step.count)
+            left.rows -= max(1, step.count)
+            left.bytes -= step.bytes
         }
     }
 }

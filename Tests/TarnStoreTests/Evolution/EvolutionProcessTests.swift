@@ -111,6 +111,48 @@ struct EvolutionProcessTests {
         #expect(values <= 6)
     }
 
+    @Test("a removal that is killed in between leaves nothing wrong, and goes on when it is called again")
+    func removalIsKilled() async throws {
+        let path = folder("s")
+        let seed = UInt64.random(in: 0..<1_000_000)
+        let (killed, left) = try await onThread { () -> (Int, Int) in
+            var random = SeededRandom(seed: seed), killed = 0
+            try Server(path, round: 5).end()
+            do {
+                let store = try Store.open(at: path, options: Forge.quick)
+                try store.write { writer in
+                    for id in 0..<Int64(3000) {
+                        try writer.put("Item", RecordKey(id), [.init("name", .string("n")), .init("extra0", .int(id)), .init("next", .reference(1))])
+                    }
+                }
+            }
+            func reading<Result>(_ body: (Store) throws -> Result) throws -> Result {
+                try body(try Store.open(at: path, options: .init(durability: .volatile, isReadOnly: true)))
+            }
+            for (number, what) in (0..<12).map({ ($0, $0 % 2 == 0 ? "field Item extra0" : "field Item next") }) {
+                // The schema of the process has both: what was removed by then is there again, and empty.
+                let server = try Server(path, round: 5)
+                server.worker.say(what)
+                usleep(UInt32.random(in: 0...60_000, using: &random))
+                server.worker.kill()
+                if try server.worker.line() == nil { killed += 1 }
+                server.worker.end()
+                if let problem = try reading({ try IndexVerification.problem(in: $0) }) {
+                    throw WorkerProcess.Failure(description: "seed \(seed), kill \(number): \(problem)")
+                }
+            }
+            let store = try Store.open(at: path, options: Forge.quick)
+            try store.remove(field: "extra0", of: "Item", step: 500)
+            try store.remove(field: "next", of: "Item", step: 500)
+            if let problem = try IndexVerification.problem(in: store) { throw WorkerProcess.Failure(description: problem) }
+            var left = 0
+            try store.read { reader in try reader.forEach("Item") { left += $0.fields.count { $0.name != "id" && $0.name != "name" }; return true } }
+            return (killed, left)
+        }
+        #expect(left == 0)
+        #expect(killed > 0, "seed \(seed)")
+    }
+
     // MARK: Random sequences
 
     /// Two servers, what each should answer, and what the rows are.

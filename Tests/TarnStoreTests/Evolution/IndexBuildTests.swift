@@ -177,7 +177,7 @@ struct IndexBuildTests {
 
     private static let unique = schema(name: .init("name", .string, unique: true))
 
-    @Test("values that are not unique are found, wherever the two stand: the catalog is as before, and the error names them", arguments: [20, 5000])
+    @Test("values that are not unique are found, wherever the two stand: the catalog is as before, and the error names them", arguments: [1, 2, 20, 5000])
     func duplicates(_ rows: Int) throws {
         let path = try filled(300) { $0 == 250 ? "n7" : "n\($0)" }
         let before = try Forge.open(path, nil).catalog

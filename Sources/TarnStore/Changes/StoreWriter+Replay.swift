@@ -53,7 +53,7 @@ extension StoreWriter {
             guard change.operation == .created else {
                 throw StoreError.changeOfMissingRecord(entity: entity.name, key: "\(change.key)")
             }
-            let body = try replacingLongLists(said, old: nil)
+            let body = try replacingLongLists(said, old: nil, rules)
             if remembersRecords, rules.hasUnique { try remember(key, rules.root, nil, .created) }
             try index(key, old: nil, rules, new: body, rules)
             if !edges.changes.isEmpty { try indexLongLists(rules.entity, rules.entity, key) }
@@ -62,7 +62,7 @@ extension StoreWriter {
             return try storeLongLists()
         }
         if StorageKey.isDigest(key), !access.saySameKey(entity, old.body, said) { throw StoreError.keyCollision(entity: entity.name) }
-        let body = try replacingLongLists(said, old: old.body)
+        let body = try replacingLongLists(said, old: old.body, rules)
         let oldRules = try access.state.rules(of: old.entity)
         // A record that is new has nothing but what is said.
         let dropped =

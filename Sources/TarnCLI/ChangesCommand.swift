@@ -74,7 +74,8 @@ private struct ChangePrinter {
                 case .json: Output.line(change.json)
                 case .table:
                     let fields = change.fields?.map { "\($0.name)=\($0.value.plainText)" }.joined(separator: " ")
-                    table.add(["\(change.sequence).\(change.ordinal)", change.operation.rawValue, change.entity, change.key.description, fields ?? ""])
+                    let place = "\(change.sequence).\(change.ordinal)"
+                    table.add([place, change.operation.rawValue, change.entity, change.key.description, fields ?? ""])
                 }
             }
             if format == .table, !page.changes.isEmpty { table.lines(width: Output.width).forEach(Output.line) }

@@ -7,7 +7,7 @@ import TarnStore
 /// The schemas of the rounds. What a round changes has to be built anew: the order of components, conditions, unique ones,
 /// attributes that come; kinds come too, and names change.
 enum Evolving {
-    static let items = 4000
+    static let items = 1800
 
     static func schema(_ round: Int) -> Schema {
         var attributes: [AttributeDefinition] = [

@@ -104,7 +104,7 @@ extension Catalog.Change {
     private func bothNames(_ entity: String, _ field: String?, _ what: String, _ old: String, _ name: String) -> SchemaError {
         SchemaError(
             entity: entity, field: field,
-            "it is to be renamed from \(old), and the store has \(what) of both names, each with its values; leave the new one out of the store (remove it), or choose another name")
+            "it is to be renamed from \(old), and the store has \(what) of both names; remove the new one first, or choose another name")
     }
 }
 

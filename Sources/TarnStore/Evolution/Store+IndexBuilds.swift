@@ -96,7 +96,9 @@ extension StoreWriter {
             let rows = try raw.statistics(state.records(of: entity.root)).entries
             let wasBuilding = try IndexMark.of(id, raw, state.meta)?.phase == .building
             let total = wasBuilding ? rows : try raw.statistics(state.index(id)).entries
-            return IndexBuildProgress(entity: entity.name, index: catalog.name(ofIndex: id), done: step.isTransition ? total : mark?.count ?? total, total: total)
+            return IndexBuildProgress(
+                entity: entity.name, index: catalog.name(ofIndex: id), done: step.isTransition ? total : mark?.count ?? total,
+                total: total)
         }
         if step.violation != nil {
             var changed = catalog

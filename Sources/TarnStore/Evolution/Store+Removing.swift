@@ -14,8 +14,8 @@ extension Store {
         try changeCatalog { catalog, access in
             let entity = try access.state.entity(entityName)
             guard let id = entity.field(name)?.index ?? entity.index(name)?.id, let place = catalog.place(ofIndex: id) else {
-                throw StoreError.unknownField(
-                    entity: entityName, name: "index \(name)", known: entity.fields.filter { $0.index != nil }.map(\.name) + entity.indexes.map(\.name))
+                let known = entity.fields.filter { $0.index != nil }.map(\.name) + entity.indexes.map(\.name)
+                throw StoreError.unknownField(entity: entityName, name: "index \(name)", known: known)
             }
             try catalog.checkDeclared(place.entity, entity, name)
             if let field = place.field.flatMap({ entity.field(id: $0) }) {

@@ -32,7 +32,7 @@ struct EvolutionKillTests {
             guard first.end() == 0 else { throw WorkerProcess.Failure(description: "the store was not made") }
             let store = try Store.open(at: path, options: Forge.quick)
             try store.write { writer in
-                for id in 0..<Int64(3000) {
+                for id in 0..<Int64(1500) {
                     try writer.put(
                         "Item", RecordKey(id),
                         [.init("name", .string("n\(id % 31)")), .init("group", .int(id % 11)), .init("code", .string("c\(id)"))])

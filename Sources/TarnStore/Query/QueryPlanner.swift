@@ -55,6 +55,14 @@ struct QueryPlanner {
         return chosen(best, paths)
     }
 
+    /// Every way that could have been chosen. Each gives the same result; tests take them all.
+    func alternatives() throws -> [QueryAccess] {
+        let conjuncts = query.node.conjuncts
+        guard let paths = try candidates(conjuncts) else { return [try choose()] }
+        return try paths.map { chosen($0, paths) }
+            + unions(conjuncts).map { QueryAccess(form: .union($0), residual: query.node, isOrdered: false, considered: paths) }
+    }
+
     private func chosen(_ path: AccessPath, _ considered: [AccessPath]) -> QueryAccess {
         QueryAccess(form: .path(path), residual: path.residual, isOrdered: path.isOrdered, considered: considered)
     }

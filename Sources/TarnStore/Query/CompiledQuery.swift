@@ -10,7 +10,7 @@ struct CompiledQuery {
 
     let entity: Catalog.Entity
     var places: QueryPlaces
-    let node: QueryNode
+    var node: QueryNode
     let order: [Order]
     let partials: Query.Partials
     let limit: Int
@@ -37,6 +37,18 @@ struct CompiledQuery {
         limit = query.limit ?? .max
         after = query.after
         offset = query.after == nil ? query.offset : 0
+    }
+
+    /// A part of another query: of records that meet one condition.
+    init(_ entity: Catalog.Entity, _ places: QueryPlaces, _ node: QueryNode, limit: Int) {
+        self.entity = entity
+        self.places = places
+        self.node = node
+        self.limit = limit
+        order = []
+        partials = .included
+        offset = 0
+        after = nil
     }
 
     /// How many records at the beginning of the result matter at all.

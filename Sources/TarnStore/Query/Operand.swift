@@ -27,8 +27,9 @@ struct Operand {
     }
 
     /// The key of a record, as a relationship has it.
-    init(_ key: RecordKey) {
-        let storageKey = key.storageKey
+    init(_ key: RecordKey) { self.init(storageKey: key.storageKey) }
+
+    init(storageKey: [UInt8]) {
         value = [ValueTag.reference] + storageKey
         var tuple = ByteWriter(capacity: 64)
         storageKey.withUnsafeBytes { tuple.appendTuple(bytes: $0) }

@@ -11,12 +11,13 @@ struct QueryPlanner {
     }
 
     let access: StoreAccess
+    /// What is asked, as it is answered in this snapshot (`followingPaths`).
     let query: CompiledQuery
     let purpose: Purpose
 
-    init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: Purpose = .records) {
+    init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: Purpose = .records) throws {
         self.access = access
-        self.query = query
+        self.query = try QueryPlanner.followingPaths(query, access)
         self.purpose = purpose
     }
 
@@ -86,6 +87,7 @@ struct QueryPlanner {
         let scan = try self.path(keySource, keyComponents, conjuncts, limit: StorageKey.longest)
         guard var scan else { return nil }
         if scan.isPoints { return [scan] }
+        if case .rows = scan.source { scan.needsEntityCheck = entity.parent != nil }
         order(&scan, keyComponents)
         let rules = try access.state.rules(of: entity.id)
         let mentioned = mentionedFields(place)
@@ -117,7 +119,10 @@ struct QueryPlanner {
         query.places.places.compactMap { $0.origin == 0 ? $0.field : nil } + [place.flatMap { query.places[$0].field }].compactMap(\.self)
     }
 
-    private var keySource: AccessPath.Source { query.entity.members.map { .members($0) } ?? .rows }
+    private var keySource: AccessPath.Source {
+        guard let members = query.entity.members, access.state.isComplete(members) else { return .rows }
+        return .members(members)
+    }
 
     private var keyComponents: [PathComponent] {
         query.entity.keyParts.map { PathComponent(field: $0.field, form: $0.isReference ? .key : .element) }

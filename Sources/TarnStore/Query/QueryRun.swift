@@ -10,7 +10,8 @@ struct QueryRun {
     private let isUnfiltered: Bool
 
     init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: QueryPlanner.Purpose = .records) throws {
-        try self.init(access, query, QueryPlanner(access, query, for: purpose).choose())
+        let planner = try QueryPlanner(access, query, for: purpose)
+        try self.init(access, planner.query, planner.choose())
     }
 
     init(_ access: StoreAccess, _ query: CompiledQuery, _ chosen: QueryAccess) throws {

@@ -53,9 +53,10 @@ extension StoreReader {
         let wanted = Query(query.entity, where: query.condition, partials: query.partials)
         var compiled = try CompiledQuery(wanted, access.state)
         let place = try compiled.place(path)
-        if let path = try QueryPlanner(access, compiled, for: .counting).grouping(by: place) {
+        let planner = try QueryPlanner(access, compiled, for: .counting)
+        if let path = try planner.grouping(by: place) {
             let chosen = QueryAccess(form: .path(path), residual: .always, isOrdered: false)
-            return try GroupCounting(run: QueryRun(access, compiled, chosen), place: place).count(along: path)
+            return try GroupCounting(run: QueryRun(access, planner.query, chosen), place: place).count(along: path)
         }
         return try GroupCounting(run: QueryRun(access, compiled), place: place).count()
     }

@@ -144,8 +144,9 @@ struct QueryModelTests {
             // The cheapest way is not the only one that has to be right.
             func checkAllWays(_ query: Query, _ wanted: [RecordKey]) throws {
                 let compiled = try CompiledQuery(query, reader.access.state)
-                for way in try QueryPlanner(reader.access, compiled).alternatives() {
-                    let run = try QueryRun(reader.access, compiled, way)
+                let planner = try QueryPlanner(reader.access, compiled)
+                for way in try planner.alternatives() {
+                    let run = try QueryRun(reader.access, planner.query, way)
                     var keys: [RecordKey] = []
                     try run.forEach { key, row in
                         keys.append(try #require(reader.access.key(compiled.entity, key, row)))

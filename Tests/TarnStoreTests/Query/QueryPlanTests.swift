@@ -78,6 +78,22 @@ struct QueryPlanTests {
         #expect(try plan(.compare("author", .equal, .int(3))).filter == nil)
     }
 
+    @Test func aConditionBehindARelationshipIsAnsweredThereFirst() throws {
+        try store.store.put("User", 3, ["login": .string("ada"), "boss": .reference(4)])
+        try store.store.put("User", 4, ["login": .string("bob")])
+        let ada = Condition.compare("author.login", .equal, .string("ada"))
+        #expect(try plan(ada).access == ["Issue by author, = 3"])
+        #expect(try plan(ada).filter == nil)
+        #expect(try plan(.compare("author.boss.login", .equal, .string("bob"))).access == ["Issue by author, = 3"])
+        #expect(try plan(.compare("author.login", .equal, .string("eve"))).access == ["nothing: no record can meet the condition"])
+        // There are few users: they are looked at one by one.
+        #expect(try plan(.contains("author.login", .string("ad"))).access == ["Issue by author, = 3"])
+        #expect(try plan(.not(ada)).access == ["all records of Issue"])
+        for condition in [ada, .compare("author.boss.login", .equal, .string("bob")), .contains("author.login", .string("ad"))] {
+            #expect(try store.ids(condition) == (1...2000).filter { $0 % 20 == 3 })
+        }
+    }
+
     @Test func branchesOfAnOrAreUnited() throws {
         let condition = Condition.or([.compare("id", .equal, .int(7)), .compare("title", .equal, .string("issue 7")), .compare("author", .equal, .int(7))])
         let plan = try plan(condition)
@@ -88,7 +104,7 @@ struct QueryPlanTests {
 
     @Test func withoutAnIndexAllRecordsAreLookedAtAndAnIndexIsAdvised() throws {
         let plan = try plan(
-            .and([.compare("author.login", .equal, .string("ada")), .contains("title", .string("x")), .compare("token", .equal, .string("00000000-0000-0000-0000-000000000001"))]),
+            .and([.isMissing("author.city"), .contains("title", .string("x")), .compare("token", .equal, .string("00000000-0000-0000-0000-000000000001"))]),
             .ascending("comments"), .descending("ratio"))
         #expect(plan.sort == .inMemory)
         let scan = try self.plan(Query("Issue", where: .compare("token", .equal, .string("00000000-0000-0000-0000-000000000001")), sortedBy: [.ascending("comments")]))

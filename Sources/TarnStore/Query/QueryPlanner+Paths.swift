@@ -1,0 +1,54 @@
+// Conditions behind a relationship: where few records at the other end meet one, it becomes a condition on the reference.
+
+internal import LMDB
+
+extension QueryPlanner {
+    /// How many records at the other end of a relationship are looked for one by one.
+    private static let mostTargets = 100
+
+    /// The same query in this snapshot, in which `author.login = "ada"` has become `author in (…)`, if an index at the other end
+    /// finds these authors, and few enough of them.
+    static func followingPaths(_ query: CompiledQuery, _ access: StoreAccess) throws -> CompiledQuery {
+        var query = query, hasChanged = false, nodes: [QueryNode] = []
+        guard !query.places.steps.isEmpty else { return query }
+        for node in query.node.conjuncts {
+            if case .test(let test, isNegated: false) = node, let better = try targets(test, &query, access) {
+                nodes.append(better)
+                hasChanged = true
+            } else {
+                nodes.append(node)
+            }
+        }
+        if hasChanged { query.node = .all(of: nodes) }
+        return query
+    }
+
+    private static func targets(
+        _ test: QueryTest, _ query: inout CompiledQuery, _ access: StoreAccess
+    ) throws -> QueryNode? {
+        // What is missing behind the path may be missing because the path leads nowhere.
+        if case .isMissing = test.operation { return nil }
+        let path = query.places.path(test.place)
+        guard query.places[test.place].origin > 0, let name = path.names.first, let field = query.entity.field(name),
+            case .reference(let reference) = field.kind, let index = field.index, access.state.isComplete(index),
+            let destination = access.catalog.entity(id: reference.destination)
+        else { return nil }
+        var places = QueryPlaces(access.catalog, destination)
+        let place = try places.place(FieldPath(Array(path.names.dropFirst()), ignoringCase: path.ignoresCase))
+        let node = QueryNode.test(QueryTest(place: place, operation: test.operation), isNegated: false)
+        let inner = CompiledQuery(destination, places, node, limit: mostTargets + 1)
+        let planner = try QueryPlanner(access, inner)
+        let chosen = try planner.choose()
+        if case .path(let path) = chosen.form, try planner.estimate(path) > mostTargets { return nil }
+        var keys: [[UInt8]] = []
+        try QueryRun(access, planner.query, chosen).forEach { key, _ in
+            keys.append(Array(key))
+            return true
+        }
+        guard keys.count <= mostTargets else { return nil }
+        if keys.isEmpty { return .never }
+        keys.sort { $0.lexicographicallyPrecedes($1) }
+        let own = try query.places.place(FieldPath([name]))
+        return .test(QueryTest(place: own, operation: .isIn(keys.map { Operand(storageKey: $0) })), isNegated: false)
+    }
+}

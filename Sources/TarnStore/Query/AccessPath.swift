@@ -115,8 +115,6 @@ struct QueryAccess {
     /// What rows have to meet that are found.
     var residual: QueryNode
     var isOrdered: Bool
-    /// Every way that was considered, for `explain`.
-    var considered: [AccessPath] = []
 
     /// Whether what is found is in the result without a look at its row.
     func isExact(_ query: CompiledQuery) -> Bool {

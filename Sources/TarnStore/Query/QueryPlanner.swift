@@ -33,14 +33,14 @@ struct QueryPlanner {
     }
 
     /// How many entries are counted to choose between paths, and how many ranges a path may have.
-    private static let probe = 1000, mostSpans = 1000
+    private static let probe = 1000, mostSpans = 10_000
 
     func choose() throws -> QueryAccess {
         let conjuncts = query.node.conjuncts
         guard var paths = try candidates(conjuncts) else {
             return QueryAccess(form: .nothing, residual: .never, isOrdered: true)
         }
-        if let only = paths.first(where: \.isPoints) ?? obvious(paths, conjuncts) { return chosen(only, paths) }
+        if let only = paths.first(where: \.isPoints) ?? obvious(paths, conjuncts) { return chosen(only) }
         for index in paths.indices { paths[index].estimate = try estimate(paths[index]) }
         var results = paths.map(\.estimate).min() ?? 0
         let unions = try unions(conjuncts)
@@ -50,22 +50,22 @@ struct QueryPlanner {
         for union in unions {
             let rows = Double(union.reduce(0) { $0 + $1.estimate })
             if rows * 5 + 20 < best.cost {
-                return QueryAccess(form: .union(union), residual: query.node, isOrdered: false, considered: paths)
+                return QueryAccess(form: .union(union), residual: query.node, isOrdered: false)
             }
         }
-        return chosen(best, paths)
+        return chosen(best)
     }
 
     /// Every way that could have been chosen. Each gives the same result; tests take them all.
     func alternatives() throws -> [QueryAccess] {
         let conjuncts = query.node.conjuncts
         guard let paths = try candidates(conjuncts) else { return [try choose()] }
-        return try paths.map { chosen($0, paths) }
-            + unions(conjuncts).map { QueryAccess(form: .union($0), residual: query.node, isOrdered: false, considered: paths) }
+        return try paths.map(chosen)
+            + unions(conjuncts).map { QueryAccess(form: .union($0), residual: query.node, isOrdered: false) }
     }
 
-    private func chosen(_ path: AccessPath, _ considered: [AccessPath]) -> QueryAccess {
-        QueryAccess(form: .path(path), residual: path.residual, isOrdered: path.isOrdered, considered: considered)
+    private func chosen(_ path: AccessPath) -> QueryAccess {
+        QueryAccess(form: .path(path), residual: path.residual, isOrdered: path.isOrdered)
     }
 
     /// A path for which nothing need be counted: the first entries of it are the result.
@@ -383,6 +383,7 @@ struct QueryPlanner {
             }
         let isSorted = path.isOrdered || purpose == .counting && query.after == nil
         // Of two paths of the same length the one that leaves less to check is the better one.
-        return visited * each + (isSorted ? 0 : Double(min(results, path.estimate)) * 2) + Double(path.residual.conjuncts.count) / 100
+        return visited * each + (isSorted ? 0 : Double(min(results, path.estimate)) * 2) 
+            + Double(path.spans.count - 1) + Double(path.residual.conjuncts.count) / 100
     }
 }

@@ -8,6 +8,8 @@ struct QueryRun {
     let chosen: QueryAccess
     let evaluation: QueryEvaluation
     private let isUnfiltered: Bool
+    /// The entities whose records are the query's, but for its own.
+    private let kinds: [UInt16]
 
     init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: QueryPlanner.Purpose = .records) throws {
         let planner = try QueryPlanner(access, query, for: purpose)
@@ -18,6 +20,13 @@ struct QueryRun {
         self.access = access
         self.query = query
         self.chosen = chosen
+        let catalog = access.catalog, id = query.entity.id
+        kinds = catalog.entities.indices.compactMap { index in
+            guard catalog.entities[index].root == query.entity.root, catalog.entities[index].id != id,
+                catalog.isKind(catalog.entities[index].id, of: id)
+            else { return nil }
+            return catalog.entities[index].id
+        }
         let filter = QueryFilter(chosen.residual, query.places)
         isUnfiltered = filter.isEmpty
         evaluation = QueryEvaluation(access, query.places, filter)
@@ -39,9 +48,10 @@ struct QueryRun {
         guard bytes.count >= RowFormat.headerSize else { throw damaged(key) }
         if query.partials != .included, (bytes[1] & RowFormat.partial != 0) != (query.partials == .only) { return nil }
         // The header is never compressed: what is of another entity is passed over without decompressing it.
-        if bytes.load(6, UInt16.self) != query.entity.id {
-            guard let kind = access.catalog.entity(id: bytes.load(6)), kind.root == query.entity.root else { throw damaged(key) }
-            guard access.catalog.isKind(kind.id, of: query.entity.id) else { return nil }
+        let kind = bytes.load(6, UInt16.self)
+        if kind != query.entity.id, !kinds.contains(kind) {
+            guard access.catalog.entity(id: kind)?.root == query.entity.root else { throw damaged(key) }
+            return nil
         }
         let row = try RowView(bytes) ?? access.view(bytes, query.entity, key)
         evaluation.begin()

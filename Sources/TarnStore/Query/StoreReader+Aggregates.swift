@@ -20,7 +20,7 @@ extension StoreReader {
     }
 
     /// The least value at a path among the records that meet a query's condition; nil if none has one. The query's order,
-    /// limit, offset and token do not matter.
+    /// limit, offset and token do not matter. Of a path that ignores case it is the folded text.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
     public func minimum(of path: FieldPath, _ query: Query) throws -> Value? { try extreme(of: path, query, greatest: false) }

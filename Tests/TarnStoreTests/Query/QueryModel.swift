@@ -6,12 +6,12 @@ import LMDB
 @testable import TarnStore
 
 /// Which indexes a store of the model has.
-enum ModelIndexing: String, CaseIterable, Sendable {
+enum QueryIndexing: String, CaseIterable, Sendable {
     case none, attributes, declared
 }
 
 enum QueryModelSchema {
-    static func schema(_ indexing: ModelIndexing) -> Schema {
+    static func schema(_ indexing: QueryIndexing) -> Schema {
         let single = indexing == .attributes
         func attribute(_ name: String, _ type: AttributeType, _ indexed: Bool? = nil) -> AttributeDefinition {
             AttributeDefinition(name, type, optional: true, indexed: indexed ?? single)
@@ -85,7 +85,7 @@ enum QueryModelSchema {
 }
 
 /// Values that meet each other often, and stand at the edges of what indexes can tell.
-struct ModelValues {
+struct QueryValues {
     var random: SeededRandom
 
     private static let long = String(repeating: "l", count: 260)
@@ -110,7 +110,7 @@ struct ModelValues {
         case .double: return .double(pick([-.infinity, -2.5, -0.0, 0, 1, 1.5, .leastNonzeroMagnitude, .infinity, .nan]))
         case .decimal:
             return .decimal(ExactDecimal(pick(["0", "-0", "1", "1.5", "-1.5", "-1.25", "1e30", "-1e30", "0.001", "12", "123456789012345678901234567890.5", String(repeating: "7", count: 300), String(repeating: "7", count: 300) + ".5"]))!)
-        case .string: return .string(pick(ModelValues.texts))
+        case .string: return .string(pick(QueryValues.texts))
         case .bytes: return .bytes(pick([[], [0], [0, 1], [255], [255, 0], Array(repeating: 0, count: 140), Array(repeating: 0, count: 141), Array(repeating: 9, count: 400)]))
         case .date: return .date(Timestamp(microseconds: pick([-1, 0, 1, 1_700_000_000_000_000, 1_700_000_000_000_001])))
         case .uuid: return .uuid(pick([UUID(bytes: [1]), UUID(bytes: [1, 2]), UUID(bytes: [255])]))
@@ -123,10 +123,10 @@ struct ModelValues {
 
     mutating func key(_ entity: String) -> RecordKey {
         switch entity {
-        case "Person": RecordKey(pick(ModelValues.logins))
+        case "Person": RecordKey(pick(QueryValues.logins))
         case "Label": RecordKey(pick(["bug", "ui", "x"]))
         case "Slot": RecordKey(key("Person").components + [.int(Int64.random(in: 1...3, using: &random))])
-        case "Pair": RecordKey([.string(pick(["a", "a\u{0}", "b"] + ModelValues.logins.suffix(5))), .int(Int64.random(in: -1...2, using: &random))])
+        case "Pair": RecordKey([.string(pick(["a", "a\u{0}", "b"] + QueryValues.logins.suffix(5))), .int(Int64.random(in: -1...2, using: &random))])
         default: RecordKey(Int64.random(in: -3...60, using: &random))
         }
     }
@@ -139,7 +139,7 @@ struct ModelValues {
             for (name, type) in QueryModelSchema.types[kind, default: [:]].sorted(by: { $0.key < $1.key }) where !keys.contains(name) && !(kind == "Label") {
                 if name == "must" { continue }
                 if name == "nick" {
-                    if bool(2) { fields.append(.init(name, .string(pick(ModelValues.logins)))) }
+                    if bool(2) { fields.append(.init(name, .string(pick(QueryValues.logins)))) }
                 } else if !bool(5) {
                     fields.append(.init(name, bool(6) ? .null : value(type)))
                 }

@@ -8,7 +8,7 @@ import Testing
 
 /// Queries that are likely to find something, of every form.
 struct QueryGenerator {
-    var values: ModelValues
+    var values: QueryValues
     let entity: String
 
     private func entities() -> [String] { QueryModelSchema.ancestors(entity) }
@@ -57,7 +57,7 @@ struct QueryGenerator {
         case 9, 10, 11:
             var path = path
             if type.map({ !$0.isText }) ?? true { path = FieldPath([entity == "Person" ? "city" : entity == "Slot" ? "title" : entity == "Pair" ? "left" : "name"], ignoringCase: values.bool(3)) }
-            let text = values.pick(ModelValues.texts)
+            let text = values.pick(QueryValues.texts)
             switch Int.random(in: 0..<3, using: &values.random) {
             case 0: return .hasPrefix(path, String(String.UnicodeScalarView(text.unicodeScalars.prefix(Int.random(in: 0...300, using: &values.random)))))
             case 1: return .contains(path, .string(String(String.UnicodeScalarView(text.unicodeScalars.suffix(Int.random(in: 0...4, using: &values.random))))))
@@ -86,13 +86,13 @@ struct QueryGenerator {
 
 struct QueryModelTests {
     /// Stores with the same records, and different indexes.
-    private func stores(_ seed: UInt64, in folder: TemporaryFolder) throws -> [(ModelIndexing, Store)] {
-        try ModelIndexing.allCases.map { indexing in
+    private func stores(_ seed: UInt64, in folder: TemporaryFolder) throws -> [(QueryIndexing, Store)] {
+        try QueryIndexing.allCases.map { indexing in
             let store = try Store.open(at: folder(indexing.rawValue), schema: QueryModelSchema.schema(indexing), options: Forge.quick)
-            var values = ModelValues(random: SeededRandom(seed: seed))
+            var values = QueryValues(random: SeededRandom(seed: seed))
             try store.write { writer in
                 // A reference to a missing record cannot say a long key: all that are referred to are there.
-                for login in ModelValues.logins where login.utf8.count > 200 { try writer.put("Person", RecordKey(login), values.fields("Person")) }
+                for login in QueryValues.logins where login.utf8.count > 200 { try writer.put("Person", RecordKey(login), values.fields("Person")) }
                 for (entity, count) in [("Label", 3), ("Person", 14), ("Item", 30), ("Special", 10), ("Slot", 10), ("Pair", 12)] {
                     for _ in 0..<count {
                         let key = values.key(entity), fields = values.fields(entity)
@@ -127,7 +127,7 @@ struct QueryModelTests {
 
     /// Compares everything that can be asked about a query with the oracle.
     private func check(
-        _ query: Query, _ all: [QueryOracle.Entry], _ oracle: QueryOracle, _ indexing: ModelIndexing, _ store: Store, _ values: inout ModelValues, _ asked: inout Int
+        _ query: Query, _ all: [QueryOracle.Entry], _ oracle: QueryOracle, _ indexing: QueryIndexing, _ store: Store, _ values: inout QueryValues, _ asked: inout Int
     ) throws {
         let whole = query
         let wanted = all.dropFirst(query.offset).prefix(query.limit ?? .max).map(\.key)
@@ -264,14 +264,14 @@ struct QueryModelTests {
         var random = SeededRandom(seed: seed &* 7919)
         var asked = 0
         for _ in 0..<300 {
-            var generator = QueryGenerator(values: ModelValues(random: random), entity: ["Item", "Item", "Item", "Special", "Person", "Slot", "Pair"].randomElement(using: &random)!)
+            var generator = QueryGenerator(values: QueryValues(random: random), entity: ["Item", "Item", "Item", "Special", "Person", "Slot", "Pair"].randomElement(using: &random)!)
             generator.values.random = random
             let query = generator.query()
             random = generator.values.random
             let kinds = random, result = oracle.result(query)
             for (indexing, store) in stores {
                 func difference(_ query: Query, _ result: [QueryOracle.Entry]? = nil) -> String? {
-                    var values = ModelValues(random: kinds)
+                    var values = QueryValues(random: kinds)
                     do {
                         try check(query, result ?? oracle.result(query), oracle, indexing, store, &values, &asked)
                         return nil

@@ -99,7 +99,7 @@ struct IncludingTests {
         func some(_ prefix: String, _ count: Int) -> [RecordKey] {
             (0..<Int.random(in: 0...count, using: &random)).map { _ in
                 // Some are longer than a storage key, with a common beginning.
-                RecordKey((Bool.random(using: &random) ? "" : String(repeating: "x", count: 250)) + prefix + "\(Int.random(in: 0..<20, using: &random))")
+                RecordKey((Bool.random(using: &random) ? "" : String(repeating: "x", count: 250)) + prefix + "\(Int.random(in: 0..<150, using: &random))")
             }
         }
         try store.write { writer in
@@ -111,7 +111,7 @@ struct IncludingTests {
                     Record.Field("duplicateOf", .reference(RecordKey(Int64.random(in: 0..<120, using: &random)))),
                 ])
             }
-            for key in some("l", 15) { try writer.put("Label", key, []) }
+            for key in some("l", 200) { try writer.put("Label", key, []) }
         }
         try store.read { r in
             let names = ["labels", "duplicateOf", "duplicates"]

@@ -110,6 +110,27 @@ struct ChangesCommandTests {
         #expect(count.status == 0 && count.lines == [#"{"sequence":4,"count":1}"#])
     }
 
+    @Test("how many records meet a condition is watched; what changes nothing of that says nothing")
+    func watchedCondition() async throws {
+        try put(7, "a")
+        let process = try TarnProcess(["watch", "Item", "--where", "name = a", "--limit", "3", "--store", path])
+        func lines() -> Int { process.output.split(separator: "\n").count }
+        try await eventually { lines() == 1 }
+        try put(8, "b")
+        try put(9, "a")
+        try await eventually { lines() == 2 }
+        try put(7, "b")
+        let result = await process.end()
+        #expect(result.status == 0, "\(result.error)")
+        #expect(
+            result.lines == [
+                #"{"sequence":1,"count":1}"#, #"{"sequence":3,"count":2}"#, #"{"sequence":4,"count":1}"#,
+            ])
+        let both = try await tarn("watch", "Item", "7", "--where", "name = a", "--store", path)
+        #expect(both.status == 2 && both.error.contains("--where is for the others"))
+        #expect(try await tarn("watch", "Item", "--where", "nme = a", "--store", path).error.contains("name"))
+    }
+
     @Test("tokens that are none, entities that are not there and tokens of another store are refused with the code that is theirs")
     func refused() async throws {
         #expect(try await tarn("changes", "--store", path, "--since", "x").status == 2)

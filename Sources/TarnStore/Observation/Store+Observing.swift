@@ -41,6 +41,22 @@ extension Store {
         }
     }
 
+    /// Observes the records of a query that was built from a struct's fields.
+    ///
+    /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
+    public func observe<R: StoredRecord & Equatable>(_ query: TypedQuery<R>) -> StoreObservation<[R]> { observe(R.self, query.query) }
+
+    /// Observes how many records a query has; it evaluates as ``observe(_:)-(Query)`` does.
+    ///
+    /// - Throws: the iteration throws as ``StoreReader/count(_:)-(Query)`` does.
+    public func observe(countOf query: Query) -> StoreObservation<Int> {
+        StoreObservation(store: self, isSame: ==) { reader in
+            try reader.count(query)
+        } interest: { state in
+            .entities(try query.entities(in: state))
+        }
+    }
+
     /// Observes one record: nil as long as it is not there. Only commits that change it lead to an evaluation.
     ///
     /// - Throws: the iteration throws `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.

@@ -131,8 +131,16 @@ struct ObservationTests {
             try writer.put("Issue", 4, [.init("number", .int(0))])
             try writer.put("Issue", 4, [.init("number", .int(4))])
         } }
-        let typed = Collected(try TypedStore().store.observe(Ticket.self, Query("Ticket")))
-        try await eventually("it is there") { typed.values == [[]] }
+        let tickets = try TypedStore().store
+        let typed = Collected(tickets.observe(Ticket.self, Query("Ticket"))), built = Collected(tickets.observe(Ticket.where { $0[.comments] > 2 }))
+        let counted = Collected(tickets.observe(countOf: Query("Ticket", where: .compare("comments", .greater, .int(2)))))
+        try await eventually("it is there") { typed.values == [[]] && built.values == [[]] && counted.values == [0] }
+        var ticket = Ticket(1, "x")
+        try await tickets.write { [ticket] in try $0.put(ticket) }
+        try await eventually("it is there") { typed.values == [[], [ticket]] }
+        ticket.comments = 3
+        try await tickets.write { [ticket] in try $0.put(ticket) }
+        try await eventually("it is there") { built.values == [[], [ticket]] && counted.values == [0, 1] }
     }
 
     @Test("who is slow gets the newest state, and nothing in between")

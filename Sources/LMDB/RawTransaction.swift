@@ -2,6 +2,7 @@
 // transaction. For this package only; everyone else uses spans.
 
 import CLMDB
+import Glibc
 
 
 /// A transaction of liblmdb. Whoever holds one must not use it after its closure has returned.
@@ -106,6 +107,33 @@ package struct RawCursor {
 
     /// Takes out the entry that the cursor is at; `next` then leads to the one behind it.
     package func delete() throws(LMDBError) { try check(mdb_cursor_del(pointer, 0), "delete") }
+
+    /// The number of entries from one key on, up to another or the end, at most a bound. An empty `lower` is the beginning.
+    ///
+    /// The entry behind the last one is looked up first and known again by where it lies: pages do not move while nothing
+    /// changes. So no key is compared on the way.
+    package func count(
+        from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer?, upTo bound: Int = .max
+    ) throws(LMDBError) -> Int {
+        var end: UnsafeRawPointer?
+        if let upper {
+            let length = min(lower.count, upper.count)
+            let order = length == 0 ? 0 : memcmp(lower.baseAddress, upper.baseAddress, length)
+            guard order < 0 || (order == 0 && lower.count < upper.count) else { return 0 }
+            end = try seek(upper)?.key.baseAddress
+        }
+        guard bound > 0, let start = try lower.isEmpty ? first() : seek(lower), start.key.baseAddress != end else { return 0 }
+        var count = 1, k = MDB_val()
+        while count < bound {
+            // No value is asked for, as mdb_dump.c does.
+            let code = mdb_cursor_get(pointer, &k, nil, MDB_NEXT)
+            if code == MDB_NOTFOUND { break }
+            try check(code, "cursor")
+            if UnsafeRawPointer(k.mv_data) == end { break }
+            count += 1
+        }
+        return count
+    }
 
     private func move(_ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) throws(LMDBError) -> Entry? {
         var k = MDB_val(key), v = MDB_val()

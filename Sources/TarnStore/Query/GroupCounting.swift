@@ -67,31 +67,63 @@ struct GroupCounting {
             count = 0
         }
         for span in path.spans {
-            try cursor.forEachKey(in: span) { key in
+            var entry = try span.lower.isEmpty ? cursor.first() : span.lower.withUnsafeBytes { try cursor.seek($0) }
+            while let (key, _) = entry, span.reaches(key) {
                 if count > 0, IndexEntry.begins(key, with: prefix.bytes) {
                     count += 1
-                    return true
+                    if count == GroupCounting.longGroup {
+                        entry = try skip(from: key, in: span, prefix.bytes, cursor, &count)
+                    } else {
+                        entry = try cursor.next()
+                    }
+                    continue
                 }
                 try finish()
-                guard let found = path.source.owner(in: key) else { return true }
-                guard let value = path.value(path.fixedCount, in: key) else {
-                    try access.lending {
-                        guard let row = try run.admitted(found, run.row(found, rows)) else { return }
-                        try add(found, row, to: &groups, &writer)
+                if let found = path.source.owner(in: key) {
+                    if let value = path.value(path.fixedCount, in: key) {
+                        prefix.removeAll()
+                        prefix.append(key.slice(0..<value.upperBound))
+                        owner.removeAll()
+                        owner.append(found)
+                        valueStart = value.lowerBound
+                        count = 1
+                    } else {
+                        try access.lending {
+                            guard let row = try run.admitted(found, run.row(found, rows)) else { return }
+                            try add(found, row, to: &groups, &writer)
+                        }
                     }
-                    return true
                 }
-                prefix.removeAll()
-                prefix.append(key.slice(0..<value.upperBound))
-                owner.removeAll()
-                owner.append(found)
-                valueStart = value.lowerBound
-                count = 1
-                return true
+                entry = try cursor.next()
             }
             try finish()
         }
         return groups.result
+    }
+
+    /// As many entries of a group are looked at one by one; then it pays to look up the end of the group, and only count.
+    private static let longGroup = 32
+
+    /// Counts what comes of a group behind an entry of it, and returns the entry behind the group.
+    private func skip(
+        from key: Bytes, in span: KeySpan, _ values: Bytes, _ cursor: RawCursor, _ count: inout Int
+    ) throws -> RawCursor.Entry? {
+        // No storage key begins with FF, and an entry that goes on with it is of a longer text.
+        var end = Array(values) + [0xFF]
+        if let upper = span.upper, upper.lexicographicallyPrecedes(end) { end = upper }
+        return try end.withUnsafeBytes { end in
+            count += try cursor.count(from: key, to: end) - 1
+            return try cursor.seek(end)
+        }
+    }
+}
+
+extension KeySpan {
+    /// Whether a key that is not below the span is in it.
+    @inline(__always)
+    func reaches(_ key: Bytes) -> Bool {
+        guard let upper else { return true }
+        return upper.withUnsafeBytes { Bytes.compare(key, $0) < 0 }
     }
 }
 

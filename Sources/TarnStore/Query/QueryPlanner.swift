@@ -359,12 +359,8 @@ struct QueryPlanner {
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
         var count = 0
-        for span in path.spans {
-            try cursor.forEachKey(in: span) { _ in
-                count += 1
-                return count < QueryPlanner.probe
-            }
-            if count >= QueryPlanner.probe { break }
+        for span in path.spans where count < QueryPlanner.probe {
+            count += try cursor.count(in: span, upTo: QueryPlanner.probe - count)
         }
         return count < QueryPlanner.probe ? count : max(count, total / 3)
     }

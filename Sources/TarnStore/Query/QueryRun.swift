@@ -103,12 +103,7 @@ struct QueryRun {
         if case .path(let path) = chosen.form, query.after == nil, path.isExact(query) {
             let cursor = try access.raw.cursor(path.source.table(query.entity, access.state))
             defer { cursor.close() }
-            for span in path.spans {
-                try cursor.forEachKey(in: span) { _ in
-                    count += 1
-                    return count < bound
-                }
-            }
+            for span in path.spans where count < bound { count += try cursor.count(in: span, upTo: bound - count) }
             return count
         }
         guard query.after == nil else {
@@ -255,6 +250,14 @@ struct QueryRun {
 }
 
 extension RawCursor {
+    /// How many entries a span has, at most a bound.
+    func count(in span: KeySpan, upTo bound: Int) throws -> Int {
+        try span.lower.withUnsafeBytes { lower in
+            guard let upper = span.upper else { return try count(from: lower, to: nil, upTo: bound) }
+            return try upper.withUnsafeBytes { try count(from: lower, to: $0, upTo: bound) }
+        }
+    }
+
     /// Calls the closure with every key of a span, until it returns false.
     @inline(__always)
     func forEachKey(in span: KeySpan, _ body: (Bytes) throws -> Bool) throws {

@@ -9,6 +9,7 @@
 //   ./floor import-read PAGES_DIR STORE_DIR PAGES_PER_COMMIT   the first without its figures, then the second
 //   ./floor write-small STORE_DIR SECONDS                   rows of 300 bytes, 64 in a durable commit, at 64 places, per second
 //   ./floor write-bulk STORE_DIR ROWS                       the same 10,000 in a commit, with a change log; per second
+//   ./floor scale STORE_DIR RECORDS                         reads and changes of 1, 10 and 100 times RECORDS such rows, per second
 //
 // Standard output is one JSON object with the figures; standard error says the same to a person.
 #include <lmdb.h>
@@ -20,6 +21,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -266,9 +268,7 @@ void write_small(double limit) {
 }
 
 // Rows, and for each an entry of a change log: u64 commit, u32 ordinal -> operation, entity, key.
-double write_rows(const std::vector<int64_t>& ids) {
-  const size_t ROWS_OF_COMMIT = 10'000;
-  uint64_t commit = 0;
+double write_rows(const std::vector<int64_t>& ids, const size_t ROWS_OF_COMMIT = 10'000, uint64_t commit = 0) {
   double start = now();
   for (size_t first = 0; first < ids.size(); first += ROWS_OF_COMMIT) {
     check(mdb_txn_begin(env, nullptr, 0, &txn), "begin");
@@ -318,6 +318,72 @@ void write_bulk(const char* path, size_t rows) {
          ascending, random, stored / 2, 2 * rows);
 }
 
+// Rows of random keys and of ranges, and changes of them in commits of 1,000. Keys are even; what is inserted has odd ones.
+void scale(const char* path, size_t base) {
+  printf("{\"sizes\":{");
+  size_t stored = 0, written = 0;
+  mkdir(path, 0755);
+  for (size_t size : {1, 10, 100}) {
+    size_t rows = size * base, changes = std::min<size_t>(20'000, std::max<size_t>(rows / 2, 1));
+    std::vector<int64_t> ids(rows);
+    for (size_t i = 0; i < rows; i++) ids[i] = 2 * i;
+    open_store((std::string(path) + "/" + std::to_string(size)).c_str());
+    write_rows(ids);
+    // The same places as the others' (Scale.swift).
+    size_t step = rows * 618 / 1000 | 1;
+    while (std::gcd(step, rows) != 1) step += 2;
+    auto place = [&](size_t i) { return (i * step + 7) % rows; };
+    std::vector<uint64_t> keys(std::min<size_t>(rows, 1 << 16));
+    for (size_t i = 0; i < keys.size(); i++) keys[i] = __builtin_bswap64(2 * place(i));
+    std::mt19937_64 rnd(3);
+    std::vector<uint64_t> picks(1 << 18);
+    for (auto& pick : picks) pick = keys[rnd() % keys.size()];
+    MDB_cursor* cursor;
+    MDB_val K, V;
+    size_t sum = 0, read = 0, ranged = 0;
+    check(mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn), "begin");
+    check(mdb_cursor_open(txn, records, &cursor), "cursor");
+    double start = now(), seconds = 0;
+    for (; seconds < 1; seconds = now() - start)
+      for (int i = 0; i < 4096; i++, read++) {
+        K = {8, &picks[read % picks.size()]};
+        check(mdb_get(txn, records, &K, &V), "get");
+        sum += ((char*)V.mv_data)[V.mv_size / 2];
+      }
+    double read_rate = read / seconds;
+    start = now(), seconds = 0;
+    for (size_t i = 0; seconds < 1; seconds = now() - start, i++) {
+      K = {8, &picks[i % picks.size()]};
+      int left = 100;
+      for (int rc = mdb_cursor_get(cursor, &K, &V, MDB_SET_RANGE); rc == 0 && left > 0; rc = mdb_cursor_get(cursor, &K, &V, MDB_NEXT)) {
+        sum += ((char*)V.mv_data)[V.mv_size / 2];
+        ranged++, left--;
+      }
+    }
+    double range_rate = ranged / seconds;
+    mdb_cursor_close(cursor);
+    mdb_txn_abort(txn);
+    auto changed = [&](int odd) {
+      std::vector<int64_t> ids(changes);
+      for (size_t i = 0; i < changes; i++) ids[i] = 2 * place(i) + odd;
+      // In the order of their keys, commit by commit.
+      for (size_t i = 0; i < changes; i += 1000) std::sort(ids.begin() + i, ids.begin() + std::min(i + 1000, changes));
+      return write_rows(ids, 1000, 1'000'000 * (2 - odd));
+    };
+    double insert = changed(1), update = changed(0);
+    MDB_stat stat;
+    check(mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn), "begin");
+    check(mdb_stat(txn, records, &stat), "stat");
+    mdb_txn_abort(txn);
+    mdb_env_close(env);
+    stored += stat.ms_entries, written += rows + changes;
+    fprintf(stderr, "%zu rows (%zu)\n", rows, sum % 7);
+    printf("%s\"%zu\":{\"read\":%.0f,\"range\":%.0f,\"insert\":%.0f,\"update\":%.0f}", size == 1 ? "" : ",", size, read_rate,
+           range_rate, insert, update);
+  }
+  printf("},\"stored\":%zu,\"written\":%zu,\"durability\":\"full\",\"compression\":\"none\"}\n", stored, written);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -326,9 +392,11 @@ int main(int argc, char** argv) {
   else if (argc == 3 && !strcmp(argv[1], "read")) { open_store(argv[2]); read(); }
   else if (argc == 4 && !strcmp(argv[1], "write-small") && atof(argv[3]) > 0) { open_store(argv[2]); write_small(atof(argv[3])); }
   else if (argc == 4 && !strcmp(argv[1], "write-bulk") && atoll(argv[3]) > 0) write_bulk(argv[2], atoll(argv[3]));
+  else if (argc == 4 && !strcmp(argv[1], "scale") && atoll(argv[3]) > 0) scale(argv[2], atoll(argv[3]));
   else {
     fprintf(stderr, "usage: floor import|import-read PAGES_DIR STORE_DIR PAGES_PER_COMMIT | floor read STORE_DIR\n"
-                    "       floor write-small STORE_DIR SECONDS | floor write-bulk STORE_DIR ROWS\n");
+                    "       floor write-small STORE_DIR SECONDS | floor write-bulk STORE_DIR ROWS\n"
+                    "       floor scale STORE_DIR RECORDS\n");
     return 2;
   }
   return 0;

@@ -34,6 +34,9 @@ PROGRAMS = {
     "write.small": Program(lambda pages, store, given: ["write-small", store, "3"]),
     "write.bulk": Program(lambda pages, store, given: ["write-bulk", store, str(10 * given.records)]),
     "memory": Program(None),
+    "query": Program(None),
+    "observe": Program(None),
+    "scale": Program(lambda pages, store, given: ["scale", store, str(given.records)]),
 }
 
 
@@ -41,7 +44,7 @@ class Case:
     """What a case is called, how it is read from what a contender prints, what it must reach, and how good the peer must be.
 
     `value` may give None for a contender that does not take part. `must` is the least `vs_floor`, `vs_peer` or the limit of
-    Tarn's own figure (`most`); None where nothing is asked. `least_peer_to_floor` is None where nothing is asked of the peer.
+    Tarn's own figure (`most`, `least`); None where nothing is asked. `least_peer_to_floor` is None where nothing is asked of the peer.
     """
 
     def __init__(self, name, unit, better, value, program, tarn, must=None, least_peer_to_floor=None, peer_judged_by=None):
@@ -85,6 +88,30 @@ def read_cases(suffix, tarn, field, related):
     ]
 
 
+def query_cases(suffix, tarn, scan):
+    return [
+        Case("query.index" + suffix, "records/s", "higher", figure("index"), "query", tarn, {"vs_peer": 5}),
+        Case("query.scan" + suffix, "records/s", "higher", figure("scan"), "query", tarn, {"vs_peer": scan}),
+        Case("query.include" + suffix, "records/s", "higher", figure("include"), "query", tarn, {"vs_peer": 5}),
+        Case("query.count" + suffix, "records/s", "higher", figure("count"), "query", tarn, {"vs_peer": 3}),
+        Case("query.group" + suffix, "records/s", "higher", figure("group"), "query", tarn, {"vs_peer": 3}),
+    ]
+
+
+def scale_cases(suffix, tarn, read, related):
+    """The ratios are those that `read.field`, `read.related` and `write.bulk` have to reach, at each size."""
+    def of(size, key):
+        return lambda line: line["sizes"].get(str(size), {}).get(key)
+
+    return [
+        Case(f"scale.{size}.{key}{suffix}", "rows/s", "higher", of(size, key), "scale", tarn, {"vs_floor": least})
+        for size in SCALES for key, least in (("read", read), ("range", related), ("insert", 0.7), ("update", 0.7))
+    ]
+
+
+# How many times `--records` the sizes of `scale` are; the floor and the peer stop before the last.
+SCALES = (1, 10, 100, 500)
+
 # The reference measurement of an import: 13 MB/s by the peer, 170 to 290 MB/s by the floor; the end that asks most of the peer.
 IMPORT_PEER = 0.8 * 13 / 170
 # One durable row: 4,000/s by the peer, 263 µs by raw LMDB.
@@ -108,6 +135,13 @@ CASES = {case.name: case for case in [
     Case("write.bulk.random.none", "rows/s", "higher", figure("random"), "write.bulk", "tarn.none"),
     Case("memory.write", "MB RssAnon growth", "lower", figure("write"), "memory", "tarn.zstd", {"most": 16}),
     Case("memory.scan", "MB RssAnon growth", "lower", figure("scan"), "memory", "tarn.zstd", {"most": 16}),
+    *query_cases("", "tarn.none", scan=3),
+    *query_cases(".zstd", "tarn.zstd", scan=1),
+    Case("observe", "ms", "lower", figure("wake"), "observe", "tarn.zstd", {"most": 5}),
+    Case("observe.idle", "ms/s", "lower", figure("idle"), "observe", "tarn.zstd", {"most": 0.5}),
+    Case("observe.writers", "of without", "higher", figure("writers"), "observe", "tarn.zstd", {"least": 0.9}),
+    *scale_cases("", "tarn.none", read=0.7, related=0.5),
+    *scale_cases(".zstd", "tarn.zstd", read=0.35, related=0.3),
 ]}
 CONTENDERS = ["tarn.zstd", "tarn.none", "floor", "peer"]
 
@@ -119,7 +153,7 @@ def fail(message):
 def arguments():
     parser = argparse.ArgumentParser(prog="run", description="Measures Tarn against the floor and the peer.")
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one of: {', '.join(CASES)} (default: all)")
-    parser.add_argument("--records", type=int, default=10_000, help="issues in the workload (default: 10000); write.bulk has 10, memory 50 times as many rows")
+    parser.add_argument("--records", type=int, default=10_000, help="issues in the workload (default: 10000); write.bulk has 10, memory 50, scale 1, 10, 100 and 500 times as many rows")
     parser.add_argument("--pages-per-commit", type=int, default=128, help="pages of 100 issues a commit (default: 128)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each contender (default: 3)")
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
@@ -241,7 +275,7 @@ def result_of(case, lines, records):
 
     return {
         "case": case.name, "unit": case.unit, "better": case.better,
-        **{role: median(runs, 2 if case.unit != "of JSON" else 4) for role, runs in values.items()},
+        **{role: median(runs, 2 if case.unit in ("records/s", "rows/s") else 4) for role, runs in values.items()},
         "vs_floor": median(ratios(case, values, "tarn", "floor"), 3), "vs_peer": median(ratios(case, values, "tarn", "peer"), 3),
         "durability": lines[case.tarn][0]["durability"], "compression": lines[case.tarn][0]["compression"], "records": records,
     }
@@ -291,6 +325,12 @@ def print_store(program, lines):
                 text += (f"; after a rewrite in {run['rewrite_seconds']:.2f} s {run['rewritten_bytes'] / 1e6:.1f} MB, "
                          f"{run['used_bytes_rewritten'] / 1e6:.1f} MB of it in use")
             print(f"import: {name}: {text}")
+        elif program == "query" and "ways" in run:
+            for case, ways in sorted(run["ways"].items()):
+                print(f"query.{case}: {name}: " + ", ".join(f"{way} {rate:,.0f}" for way, rate in sorted(ways.items())))
+        elif program == "observe":
+            print(f"observe: {name}: {run['wake_with_commit']:.3f} ms with the commit itself; writers {run['alone']:,.0f}/s alone, "
+                  f"{run['observed']:,.0f}/s with observers, {run['delivered']:,} results delivered")
         elif program == "memory":
             print(f"memory: {name}: {run['written']:,} rows; at the end RssAnon {run['anonymous']:.1f} MB, "
                   f"RssFile {run['file']:.1f} MB")
@@ -298,7 +338,7 @@ def print_store(program, lines):
 
 def print_bar(case, result):
     for key, wanted in case.must.items():
-        found = result["tarn"] if key == "most" else result[key]
+        found = result["tarn"] if key in ("most", "least") else result[key]
         if found is not None:
             reached = found <= wanted if key == "most" else found >= wanted
             print(f"{case.name}: {'reached' if reached else 'MISSED'}: {key.replace('_', ' ')} {found} of {wanted}")

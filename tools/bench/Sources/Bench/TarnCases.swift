@@ -11,21 +11,33 @@ enum TarnCases {
         return [
             Contender(name: name, benchmark: "import") { try importPages($0, compression) },
             Contender(name: name, benchmark: "read") { try TarnReads.measure($0, compression) },
+            Contender(name: name, benchmark: "query") { try TarnQueries.measure($0, compression) },
+            Contender(name: name, benchmark: "scale") { try TarnScale.measure($0, compression) },
             Contender(name: name, benchmark: "write.small") { try await TarnWrites.small($0, compression) },
             Contender(name: name, benchmark: "write.bulk") { try TarnWrites.bulk($0, compression) },
         ]
-    } + [Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure)]
+    } + [
+        Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure),
+        Contender(name: "tarn.zstd", benchmark: "observe", measure: TarnObserving.measure),
+    ]
 
     /// A store with the workload, after an import that nobody measures.
-    static func fill(_ options: Options, _ compression: EntityDefinition.Compression) throws -> Store {
-        let pages = try Pages(in: options.pages), store = try open(options, compression)
+    ///
+    /// - Parameter indexed: attributes of issues that get an index.
+    static func fill(
+        _ options: Options, _ compression: EntityDefinition.Compression, indexed: [String] = []
+    ) throws -> Store {
+        let pages = try Pages(in: options.pages), store = try open(options, compression, indexed: indexed)
         _ = try importPages(pages, into: store, options)
         return store
     }
 
-    private static func open(_ options: Options, _ compression: EntityDefinition.Compression) throws -> Store {
+    private static func open(
+        _ options: Options, _ compression: EntityDefinition.Compression, indexed: [String] = []
+    ) throws -> Store {
         try Store.open(
-            at: options.store.path, schema: TarnModel.schema(compression), options: Store.Options(durability: .full))
+            at: options.store.path, schema: TarnModel.schema(compression, indexed: indexed),
+            options: Store.Options(durability: .full))
     }
 
     private static func importPages(_ options: Options, _ compression: EntityDefinition.Compression) throws -> Measurement {

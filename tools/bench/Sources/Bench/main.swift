@@ -6,6 +6,9 @@ do {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments == ["--list"] {
         for contender in Contender.all { print(contender.benchmark, contender.name) }
+    } else if arguments.count == 2, arguments[0] == "--observer" {
+        // The other process of `observe`.
+        try await TarnObserving.observe(arguments[1])
     } else {
         let options = try Options(arguments)
         let contender = Contender.all.first { ($0.benchmark, $0.name) == (options.benchmark, options.contender) }

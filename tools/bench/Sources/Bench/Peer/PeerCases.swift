@@ -8,6 +8,8 @@ enum PeerCases {
     static let contenders: [Contender] = [
         Contender(name: "peer", benchmark: "import", measure: importPages),
         Contender(name: "peer", benchmark: "read", measure: PeerReads.measure),
+        Contender(name: "peer", benchmark: "query", measure: PeerQueries.measure),
+        Contender(name: "peer", benchmark: "scale", measure: PeerScale.measure),
         Contender(name: "peer", benchmark: "write.small", measure: PeerWrites.small),
     ]
 

@@ -4,21 +4,23 @@ import Foundation
 import GRDB
 
 enum PeerWrites {
-    private static let table = "note"
+    static let table = "note"
+
+    static func createTable(_ database: Database) throws {
+        try database.create(table: table) { table in
+            table.primaryKey("id", .integer)
+            for column in ["title", "author", "state"] { table.column(column, .text).notNull() }
+            table.column("comments", .integer).notNull()
+            table.column("text", .text).notNull()
+        }
+    }
 
     /// Both ways in which a Swift program would do it, and the better one counts: 64 tasks, or one thread in a loop, since
     /// SQLite commits one after the other anyway.
     static func small(_ options: Options) async throws -> SmallWriteMeasurement {
         // Its check of `synchronous` is what makes the figure count.
         let pool = try PeerDatabase(in: options.store).pool
-        try await pool.write { database in
-            try database.create(table: table) { table in
-                table.primaryKey("id", .integer)
-                for column in ["title", "author", "state"] { table.column(column, .text).notNull() }
-                table.column("comments", .integer).notNull()
-                table.column("text", .text).notNull()
-            }
-        }
+        try await pool.write(createTable)
         _ = Note.ready(0)
         let written = Counter(), clock = ContinuousClock()
         var start = clock.now
@@ -51,7 +53,7 @@ enum PeerWrites {
         return SmallWriteMeasurement(small: max(inLoop, inTasks), stored: stored, written: count)
     }
 
-    private static func put(_ note: Note, _ database: Database) throws {
+    static func put(_ note: Note, _ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO \(table) (id, title, author, state, comments, text) VALUES (?, ?, ?, ?, ?, ?)

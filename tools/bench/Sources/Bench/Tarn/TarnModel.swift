@@ -4,9 +4,14 @@ import Tarn
 
 enum TarnModel {
     /// Text columns of the peer are text here, dates are dates, and every reference can be followed both ways.
-    static func schema(_ compression: EntityDefinition.Compression) -> Schema {
+    ///
+    /// - Parameter indexed: attributes of issues that get an index.
+    static func schema(_ compression: EntityDefinition.Compression, indexed: [String] = []) -> Schema {
         var schema = schema
         for index in schema.entities.indices { schema.entities[index].compression = compression }
+        for index in schema.entities[0].attributes.indices where indexed.contains(schema.entities[0].attributes[index].name) {
+            schema.entities[0].attributes[index].isIndexed = true
+        }
         return schema
     }
 

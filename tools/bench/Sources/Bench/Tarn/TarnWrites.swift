@@ -31,7 +31,7 @@ enum TarnWrites {
     /// Written without the clock, so that there is a dictionary if there is to be one.
     private static let before = 2000
 
-    private static func open(_ path: String, _ compression: EntityDefinition.Compression) throws -> Store {
+    static func open(_ path: String, _ compression: EntityDefinition.Compression) throws -> Store {
         let schema = Schema([
             EntityDefinition(
                 "Note", key: ["id"],
@@ -70,7 +70,7 @@ enum TarnWrites {
             small: Double(rows) / seconds, stored: try count(store), written: rows, compression: compression.rawValue)
     }
 
-    private static func count(_ store: Store) throws -> Int { try store.read { try $0.count("Note") } - before }
+    static func count(_ store: Store) throws -> Int { try store.read { try $0.count("Note") } - before }
 
     static func bulk(_ options: Options, _ compression: EntityDefinition.Compression) throws -> BulkWriteMeasurement {
         let rows = 10 * options.records

@@ -1,0 +1,60 @@
+// What the query cases share: what is asked for, how long, and what is reported.
+
+import Foundation
+
+/// What one run of the query cases measured and proved, per second. With the peer, the best of all ways that were tried.
+struct QueryMeasurement: Encodable {
+    /// Issues of 23 fields, by a range of dates, in the order of the index, 50 a query: issues.
+    var index: Double
+    /// Every issue is looked at, one field of those that meet a condition is summed up: issues looked at.
+    var scan: Double
+    /// 50 issues with their authors and their labels a query: issues.
+    var include: Double
+    /// Counting by an index: records counted.
+    var count: Double
+    /// Counting in groups by an index: records counted.
+    var group: Double
+    /// What stands for all results, by which the contenders show that they found the same.
+    var checksum: Int64
+    /// With the peer: how every way did that was tried, for each case.
+    var ways: [String: [String: Double]]?
+    var durability = "full"
+    var compression = "none"
+}
+
+enum Queries {
+    /// Records that a query for the first ones asks for.
+    static let limit = 50
+    /// Of 50 equally frequent numbers of comments four are above it: 8 of 100 issues meet the condition.
+    static let comments: Int64 = 45
+    static let state = "open"
+    /// How many results the checksum is made of.
+    static let checked = 16
+
+    /// Where ranges begin: random ones of the dates that there are.
+    static func starts(_ dates: [Int64]) -> [Int64] { Array(Reads.picks(dates, seed: 5).prefix(1024)) }
+
+    /// Runs a query again and again for at least `seconds` of the thread's own time; returns how many records a second it went
+    /// through. All is in memory and one thread works, so on a quiet machine that is the time that passes; on a busy one it leaves out
+    /// when others had the processor.
+    ///
+    /// - Parameter work: is given the number of the query and returns how many records it went through.
+    static func rate(seconds: Double = 1, _ work: (Int) throws -> Int) rethrows -> Double {
+        // Once without the clock: statements are prepared, caches are warm for everybody.
+        _ = try work(0)
+        let start = processorTime()
+        var done = 0, number = 1
+        while true {
+            done += try work(number)
+            number += 1
+            let elapsed = processorTime() - start
+            if elapsed >= seconds { return Double(done) / elapsed }
+        }
+    }
+
+    private static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}

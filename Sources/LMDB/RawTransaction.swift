@@ -2,8 +2,6 @@
 // transaction. For this package only; everyone else uses spans.
 
 import CLMDB
-import Glibc
-
 
 /// A transaction of liblmdb. Whoever holds one must not use it after its closure has returned.
 package struct RawTransaction {
@@ -117,9 +115,7 @@ package struct RawCursor {
     ) throws(LMDBError) -> Int {
         var end: UnsafeRawPointer?
         if let upper {
-            let length = min(lower.count, upper.count)
-            let order = length == 0 ? 0 : memcmp(lower.baseAddress, upper.baseAddress, length)
-            guard order < 0 || (order == 0 && lower.count < upper.count) else { return 0 }
+            guard lower.lexicographicallyPrecedes(upper) else { return 0 }
             end = try seek(upper)?.key.baseAddress
         }
         guard bound > 0, let start = try lower.isEmpty ? first() : seek(lower), start.key.baseAddress != end else { return 0 }

@@ -71,6 +71,7 @@ struct QueryRun {
     /// Every record that is found along the path and meets the condition, in the order of the path.
     func walk(_ path: AccessPath, from start: WalkStart? = nil, _ body: (Bytes, RowView) throws -> Bool) throws {
         let table = try access.state.records(of: query.entity.root)
+        if start == nil, path.isPlainScan { return try scan(path.spans, table, body) }
         try path.walk(access, query.entity, from: start, sorting: { try sorted($0) }) { key, bytes in
             try access.lending {
                 guard let row = try admitted(key, bytes ?? row(key, table)) else { return true }

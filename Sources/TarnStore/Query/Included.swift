@@ -14,12 +14,19 @@ public struct Included<Target: Sendable>: Sendable {
     /// The keys of those that are not in the store, each once, in the order of their keys. Nil for a key that is too long to stand
     /// in a reference.
     public let missing: [RecordKey?]
-    /// Positions in `records`, and where those of each owner end.
-    let targets: [Int32], ends: [Int32]
-    /// The same in `missing`; no ends if nothing is missing.
-    let missingTargets: [Int32], missingEnds: [Int32]
+    private let targets: [Int32], ends: [Int32]
+    private let missingTargets: [Int32], missingEnds: [Int32]
     /// The storage keys of `records`, for what comes behind them.
     let keys: StorageKeys
+
+    @usableFromInline
+    init(_ records: [Target], _ places: IncludedPlaces) {
+        self.records = records
+        missing = places.missing
+        (targets, ends) = (places.targets, places.ends)
+        (missingTargets, missingEnds) = (places.missingTargets, places.missingEnds)
+        keys = places.keys
+    }
 
     /// How many records were asked for theirs.
     public var count: Int { ends.count }
@@ -52,6 +59,18 @@ public struct Included<Target: Sendable>: Sendable {
     }
 }
 
+/// Who leads where, apart from the records themselves.
+@usableFromInline
+struct IncludedPlaces {
+    let missing: [RecordKey?]
+    /// Positions in the records, and where those of each owner end.
+    let targets: [Int32], ends: [Int32]
+    /// The same in `missing`; no ends if nothing is missing.
+    let missingTargets: [Int32], missingEnds: [Int32]
+    /// The storage keys of the records.
+    let keys: StorageKeys
+}
+
 /// Storage keys, one after the other.
 struct StorageKeys: Sendable {
     private(set) var bytes: [UInt8] = []
@@ -73,8 +92,9 @@ struct StorageKeys: Sendable {
 }
 
 /// Collects what a relationship of many records leads to, then reads it: each target once, in the order of their keys.
+@usableFromInline
 final class RelatedKeys {
-    private let access: StoreAccess
+    let access: StoreAccess
     private let relationship: Catalog.Relationship
     let destination: Catalog.Entity
     /// Of a stored relationship: whose field it is.
@@ -182,34 +202,33 @@ final class RelatedKeys {
         for position in keyEnds.indices { slots[slot(key(position))] = Int32(position) }
     }
 
-    /// Reads the targets with one cursor, in the order of their keys.
-    func load<Target>(_ decode: (Bytes, RowView) throws -> Target) throws -> Included<Target> {
+    /// Reads the targets with one cursor, in the order of their keys. The closure is called with each that is there.
+    func load(_ body: (Bytes, RowView) throws -> Void) throws -> IncludedPlaces {
         let order = keyEnds.indices.sorted { Bytes.compare(key($0), key($1)) < 0 }
         let raw = access.raw, cursor = try raw.cursor(access.state.records(of: destination.root))
         defer { cursor.close() }
-        var records: [Target] = [], missing: [RecordKey?] = [], found = StorageKeys()
-        records.reserveCapacity(order.count)
+        var missing: [RecordKey?] = [], found = StorageKeys(), count: Int32 = 0
         // What is there has its position, what is missing the complement of its own.
         var places = [Int32](repeating: 0, count: order.count)
         for position in order {
-            let key = key(position)
-            let record: Target? = try access.lending {
-                guard let entry = try cursor.find(key) else { return nil }
+            let key = key(position), mark = access.rowMark
+            defer { access.release(to: mark) }
+            if let entry = try cursor.find(key) {
                 let row = try access.view(entry.value, destination, key)
-                return try access.isOf(destination, row) ? decode(key, row) : nil
+                if try access.isOf(destination, row) {
+                    try body(key, row)
+                    places[position] = count
+                    count += 1
+                    found.append(key)
+                    continue
+                }
             }
-            if let record {
-                places[position] = Int32(records.count)
-                records.append(record)
-                found.append(key)
-            } else {
-                places[position] = ~Int32(missing.count)
-                missing.append(RecordKey(storageKey: key))
-            }
+            places[position] = ~Int32(missing.count)
+            missing.append(RecordKey(storageKey: key))
         }
         guard !missing.isEmpty else {
-            return Included(
-                records: records, missing: [], targets: targets.map { places[Int($0)] }, ends: ends, missingTargets: [], missingEnds: [],
+            return IncludedPlaces(
+                missing: [], targets: targets.map { places[Int($0)] }, ends: ends, missingTargets: [], missingEnds: [],
                 keys: found)
         }
         var present: [Int32] = [], presentEnds: [Int32] = [], absent: [Int32] = [], absentEnds: [Int32] = [], next = 0
@@ -222,8 +241,13 @@ final class RelatedKeys {
             presentEnds.append(Int32(present.count))
             absentEnds.append(Int32(absent.count))
         }
-        return Included(
-            records: records, missing: missing, targets: present, ends: presentEnds, missingTargets: absent, missingEnds: absentEnds,
+        return IncludedPlaces(
+            missing: missing, targets: present, ends: presentEnds, missingTargets: absent, missingEnds: absentEnds,
             keys: found)
+    }
+    /// What inlined code calls.
+    @usableFromInline
+    func load(_ plan: Unmanaged<RowPlan>, _ body: (LentRow) throws -> Void) throws -> IncludedPlaces {
+        try load { key, view in try body(access.lent(view, plan, key)) }
     }
 }

@@ -32,21 +32,38 @@ extension StoreReader {
     ///
     /// - Returns: the records, and for each relationship what it leads to, by the positions of the records.
     /// - Throws: as ``fetch(_:_:)``; `StoreError.unknownField` if there is no such relationship; `.wrongType` if it leads to another entity.
+    @inlinable
     public func fetch<Record: StoredRecord, each Target: StoredRecord>(
         _ query: TypedQuery<Record>, including inclusion: repeat Inclusion<Record, each Target>
     ) throws -> (records: [Record], included: (repeat Included<each Target>)) {
-        let plan = try access.plan(Record.self), access = access
-        let entity = plan._withUnsafeGuaranteedRef { $0.entity }
-        let related = (repeat try RelatedRecords(access, entity, each inclusion))
+        let plan = try plan(Record.self)
+        let related = (repeat try relatedRecords(plan, each inclusion))
         var all: [RelatedKeys] = []
         for one in repeat each related { all.append(one.keys) }
         var records: [Record] = []
-        try QueryRun(access, CompiledQuery(query.query, access.state)).forEach { key, view in
-            records.append(try Record(Row(access.lent(view, plan, key))))
-            for keys in all { try keys.add(key, view) }
+        if let limit = query.query.limit { records.reserveCapacity(min(limit, 256)) }
+        try forEachLent(plan, query.query, addingTo: all) { row in records.append(try Record(Row(row))) }
+        return (records, (repeat try (each related).load()))
+    }
+
+    @usableFromInline
+    func relatedRecords<Owner: StoredRecord, Target: StoredRecord>(
+        _ owner: Unmanaged<RowPlan>, _ inclusion: Inclusion<Owner, Target>
+    ) throws -> RelatedRecords<Target> {
+        try RelatedRecords(access, owner._withUnsafeGuaranteedRef { $0.entity }, inclusion)
+    }
+
+    /// What inlined code calls.
+    @usableFromInline
+    func forEachLent(
+        _ plan: Unmanaged<RowPlan>, _ query: Query, addingTo related: [RelatedKeys], _ body: (LentRow) throws -> Void
+    ) throws {
+        let access = access
+        try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in
+            try body(access.lent(view, plan, key))
+            for keys in related { try keys.add(key, view) }
             return true
         }
-        return (records, (repeat try (each related).load()))
     }
 
     /// What a relationship leads to from records that were included themselves, by their positions in ``Included/records``.
@@ -91,7 +108,10 @@ extension StoreReader {
     }
 
     private func include(_ paths: [[String]], of related: RelatedKeys, as path: String, in result: inout IncludingResult) throws {
-        let access = access, included = try related.load { key, view in try access.record(related.destination, key, view) }
+        let access = access
+        var records: [Record] = []
+        let places = try related.load { key, view in records.append(try access.record(related.destination, key, view)) }
+        let included = Included(records, places)
         result.included[path] = included
         var names: [String] = []
         for name in paths.compactMap(\.first) where !names.contains(name) { names.append(name) }
@@ -116,22 +136,25 @@ public struct IncludingResult: Sendable {
 }
 
 /// What a relationship leads to, and the struct that it becomes.
-private struct RelatedRecords<Target: StoredRecord> {
-    let keys: RelatedKeys
-    private let access: StoreAccess
+@usableFromInline
+struct RelatedRecords<Target: StoredRecord> {
+    @usableFromInline let keys: RelatedKeys
+    @usableFromInline let plan: Unmanaged<RowPlan>
 
     /// - Throws: `.unknownField`; `.wrongType` if the relationship leads to another entity than that of the target.
     init<Owner>(_ access: StoreAccess, _ entity: Catalog.Entity, _ inclusion: Inclusion<Owner, Target>) throws(StoreError) {
         keys = try RelatedKeys(access, entity, inclusion.relationship)
-        self.access = access
         guard keys.destination.name == Target.entity else {
             throw .wrongType(
                 entity: entity.name, field: inclusion.relationship, expected: keys.destination.name, found: Target.entity)
         }
+        plan = try access.plan(Target.self)
     }
 
+    @inlinable
     func load() throws -> Included<Target> {
-        let plan = try access.plan(Target.self)
-        return try keys.load { key, view in try Target(Row(access.lent(view, plan, key))) }
+        var records: [Target] = []
+        let places = try keys.load(plan) { row in records.append(try Target(Row(row))) }
+        return Included(records, places)
     }
 }

@@ -4,6 +4,7 @@ extension StoreReader {
     /// Copies of the records of a query, in its order.
     ///
     /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
+    @inlinable
     public func fetch<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> [Record] {
         try fetch(Record.self, query.query)
     }
@@ -11,11 +12,13 @@ extension StoreReader {
     /// The rows of the records of a query in its order, lent: nothing is copied. Until the closure returns false.
     ///
     /// - Throws: what the closure throws; `StoreError`, as ``fetch(_:_:)`` does.
+    @inlinable
     public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Bool) throws {
         try forEach(Record.self, query.query, body)
     }
 
     /// The same for all of them.
+    @inlinable
     public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Void) throws {
         try forEach(Record.self, query.query) { row in
             try body(row)

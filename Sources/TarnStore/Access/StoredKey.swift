@@ -119,6 +119,7 @@ extension UUID: StoredKey {
 public struct Reference<Target: StoredRecord>: Sendable, Hashable {
     public var key: Target.Key
 
+    @inlinable
     public init(_ key: Target.Key) { self.key = key }
 }
 

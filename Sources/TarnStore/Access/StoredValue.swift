@@ -34,6 +34,14 @@ public struct LentValue: ~Escapable {
     }
 
     public var isNull: Bool { encoded.isNull }
+
+    /// The storage key of a to-one reference.
+    @usableFromInline var reference: UnsafeRawBufferPointer? { encoded.reference }
+
+    /// The key of a storage key that may be a digest.
+    @usableFromInline func longKey<Key: StoredKey>(_ storageKey: UnsafeRawBufferPointer, of target: String) -> Key? {
+        context.key(storageKey, of: target)
+    }
 }
 
 extension Optional: StoredValue where Wrapped: StoredValue {
@@ -198,9 +206,16 @@ extension Array: StoredValue where Element: StoredValue {
 }
 
 extension Reference: StoredValue {
+    @inlinable
     public init?(_ value: LentValue) {
-        guard let storageKey = value.encoded.reference, let key: Target.Key = value.context.key(storageKey, of: Target.entity) else { return nil }
-        self.init(key)
+        guard let storageKey = value.reference else { return nil }
+        // Inlined, the key's type is known: finding it out for each row takes longer than decoding the key.
+        if let key = Target.Key(encodedKey: storageKey) {
+            self.init(key)
+        } else {
+            guard let key: Target.Key = value.longKey(storageKey, of: Target.entity) else { return nil }
+            self.init(key)
+        }
     }
 
     public func encode(into value: inout ValueEncoder) {

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What one run of the query cases measured and proved, per second. With the peer, the best of all ways that were tried.
+/// What one run of the query cases measured and proved, per second. With the peer, the best of the ways that were tried.
 struct QueryMeasurement: Encodable {
     /// Issues of 23 fields, by a range of dates, in the order of the index, 50 a query: issues.
     var index: Double
@@ -16,6 +16,9 @@ struct QueryMeasurement: Encodable {
     var group: Double
     /// What stands for all results, by which the contenders show that they found the same.
     var checksum: Int64
+    /// With the peer: by hand, with statements and `init(row:)` on a table whose dates are numbers; the others are by GRDB's own means.
+    var index_by_hand: Double?
+    var include_by_hand: Double?
     /// With the peer: how every way did that was tried, for each case.
     var ways: [String: [String: Double]]?
     var durability = "full"

@@ -58,7 +58,7 @@ package struct RawTransaction {
         var cursor: OpaquePointer?
         try check(mdb_cursor_open(pointer, table.handle, &cursor), "cursor")
         guard let cursor else { throw LMDBError(.other, operation: "cursor") }
-        return RawCursor(pointer: cursor)
+        return RawCursor(pointer: cursor, isSnapshot: growth == nil)
     }
 
     package func statistics(_ table: Table) throws(LMDBError) -> TableStatistics {
@@ -73,6 +73,8 @@ package struct RawTransaction {
 /// A cursor of liblmdb. Whoever opened it closes it before the transaction ends.
 package struct RawCursor {
     let pointer: OpaquePointer
+    /// Whether all pages that it sees lie in the map.
+    let isSnapshot: Bool
 
     package typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
@@ -120,13 +122,24 @@ package struct RawCursor {
         }
         guard bound > 0, let start = try lower.isEmpty ? first() : seek(lower), start.key.baseAddress != end else { return 0 }
         var count = 1, k = MDB_val()
+        var page = LeafPage(holding: start.key.baseAddress, of: self)
         while count < bound {
+            if let found = page {
+                // What is left of the page is counted by its header; then the cursor goes to the last of it.
+                let here = k.mv_data.map { UnsafeRawPointer($0) } ?? start.key.baseAddress
+                if let (left, last) = found.entries(behind: here, upTo: end) {
+                    count += left
+                    guard count < bound, let last else { return min(count, bound) }
+                    guard try seek(last) != nil else { return count }
+                }
+            }
             // No value is asked for, as mdb_dump.c does.
             let code = mdb_cursor_get(pointer, &k, nil, MDB_NEXT)
             if code == MDB_NOTFOUND { break }
             try check(code, "cursor")
             if UnsafeRawPointer(k.mv_data) == end { break }
             count += 1
+            if page != nil { page = LeafPage(holding: k.mv_data, of: self) }
         }
         return count
     }

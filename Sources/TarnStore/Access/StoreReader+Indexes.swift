@@ -78,7 +78,7 @@ extension StoreAccess {
         _ entity: Catalog.Entity, _ index: CompiledIndex, beginningWith wanted: Bytes, components: Int,
         _ body: (Bytes, RowView) throws -> Bool
     ) throws {
-        guard state.isComplete(index.id) else { throw try incomplete(index.id, index.name, entity) }
+        try checkComplete(index.id, index.name, entity)
         let isExact = wanted.count < IndexEntry.longestValue
         let cursor = try raw.cursor(state.index(index.id)), records = try state.records(of: entity.root)
         defer { cursor.close() }
@@ -102,8 +102,10 @@ extension StoreAccess {
         }
     }
 
-    private func incomplete(_ id: UInt32, _ name: String, _ entity: Catalog.Entity) throws -> StoreError {
-        .indexIncomplete(
+    /// - Throws: `.indexIncomplete`.
+    func checkComplete(_ id: UInt32, _ name: String, _ entity: Catalog.Entity) throws {
+        guard !state.isComplete(id) else { return }
+        throw StoreError.indexIncomplete(
             entity: entity.name, index: name, done: try IndexMark.of(id, raw, state.meta)?.count ?? 0,
             total: try raw.statistics(state.records(of: entity.root)).entries)
     }

@@ -84,6 +84,7 @@ private struct MissingWalk {
 
     /// Calls the closure with every target that is missing, and where it begins in the index.
     func run(after: [UInt8], _ body: (Bytes, Value?) throws -> Bool) throws {
+        try access.checkComplete(index, field.name, entity)
         let cursor = try access.raw.cursor(access.state.index(index))
         defer { cursor.close() }
         var next = after.isEmpty ? after : after + [0xFF]

@@ -22,28 +22,15 @@ void tarn_json_parser_free(tarn_json_parser *parser) { delete parser; }
 size_t tarn_json_padding(void) { return simdjson::SIMDJSON_PADDING; }
 
 tarn_json_document tarn_json_parse(tarn_json_parser *p, const uint8_t *bytes, size_t count) {
-  tarn_json_document result = {nullptr, nullptr, 0, nullptr, 0, 0, -1};
+  tarn_json_document result = {nullptr, nullptr, 0, nullptr, 0, 0};
   simdjson::error_code error = simdjson::SUCCESS;
   if (p->parser.capacity() < count || p->parser.max_depth() != p->maximum_depth) {
     size_t capacity = count < 65536 ? 65536 : count;
     error = p->parser.allocate(capacity, p->maximum_depth);
   }
-  // A document that fails before its structure is known must not be blamed on a place of the one before it.
-  if (p->parser.implementation) {
-    p->parser.implementation->n_structural_indexes = 0;
-    p->parser.implementation->next_structural_index = 0;
-  }
   if (!error) error = p->parser.parse(bytes, count, false).error();
   if (error) {
     result.error = (int32_t)error;
-    // The parser stops near the structural index that it looked at last.
-    auto &implementation = p->parser.implementation;
-    if (implementation && implementation->structural_indexes && implementation->n_structural_indexes > 0 &&
-        implementation->next_structural_index > 0 &&
-        implementation->next_structural_index <= implementation->n_structural_indexes) {
-      uint32_t offset = implementation->structural_indexes[implementation->next_structural_index - 1];
-      if (offset <= count) result.error_offset = offset;
-    }
     return result;
   }
   result.tape = p->parser.doc.tape.get();
@@ -54,7 +41,5 @@ tarn_json_document tarn_json_parse(tarn_json_parser *p, const uint8_t *bytes, si
   result.structural_count = p->parser.implementation->n_structural_indexes;
   return result;
 }
-
-const char *tarn_json_error_message(int32_t error) { return simdjson::error_message((simdjson::error_code)error); }
 
 }  // extern "C"

@@ -2,8 +2,9 @@
 
 /// A response that cannot be imported at all. Nothing of it is stored.
 public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Not JSON. `offset` is the byte near which the parser stopped, where it is known.
-    case invalidJSON(reason: String, offset: Int?, beginning: String)
+    /// Not JSON (RFC 8259), or nested too deep. `offset` is the first byte that cannot be; the number of bytes if the document
+    /// is cut.
+    case invalidJSON(reason: String, offset: Int, beginning: String)
     /// The key path to the records leads nowhere.
     case recordsNotFound(path: String, missing: String, present: [String])
     /// What stands at the key path is neither a list nor an object.
@@ -16,7 +17,7 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidJSON(let reason, let offset, let beginning):
-            "not valid JSON\(offset.map { " near byte \($0)" } ?? ""): \(reason) It begins with: \(beginning)"
+            "not valid JSON at byte \(offset): \(reason) It begins with: \(beginning)"
         case .recordsNotFound(let path, let missing, let present):
             "there are no records at `\(path)`: `\(missing)` is not there; there is \(present.isEmpty ? "no key" : present.map { "`\($0)`" }.joined(separator: ", "))"
         case .notRecords(let path, let found):

@@ -17,8 +17,7 @@ typedef struct {
   size_t tape_count;        // words on the tape
   const uint32_t *structurals;  // byte offsets of { } [ ] : , and of the first byte of every string and scalar, in order
   size_t structural_count;
-  int32_t error;            // 0 is success
-  int64_t error_offset;     // byte offset at which the error was found, -1 if not known
+  int32_t error;            // 0 is success; where and why is another parser's to say
 } tarn_json_document;
 
 // NULL if there is no memory.
@@ -28,9 +27,6 @@ void tarn_json_parser_free(tarn_json_parser *parser);
 // The bytes must be followed by at least tarn_json_padding() readable ones.
 size_t tarn_json_padding(void);
 tarn_json_document tarn_json_parse(tarn_json_parser *parser, const uint8_t *bytes, size_t count);
-
-// Static text for an error code.
-const char *tarn_json_error_message(int32_t error);
 
 #ifdef __cplusplus
 }

@@ -167,7 +167,8 @@ extension Tape {
         switch kind(index) {
         case .int: return Double(int(index))
         case .uint: return Double(uint(index))
-        case .double: return double(index)
+        // Beyond the greatest double there is none.
+        case .double: return double(index).isFinite ? double(index) : nil
         case .string:
             // Double's own parser also takes hexadecimal, "nan" and "infinity", which no API means.
             let text = string(index)
@@ -231,7 +232,7 @@ extension Tape {
         case .int, .uint, .double:
             var text = ByteWriter()
             appendText(index, to: &text)
-            return "the number \(String(decoding: text.bytes, as: UTF8.self))"
+            return "the number \(String(decoding: text.bytes.prefix(40), as: UTF8.self))\(text.count > 40 ? "…" : "")"
         case .true: return "true"
         case .false: return "false"
         case .null, nil: return "null"

@@ -1,10 +1,12 @@
-// A JSON document as simdjson's tape: parsed once, walked in place.
+// A JSON document as simdjson's tape: parsed once, walked in place. Documents that simdjson refuses get a second reading, which
+// decides.
 
 internal import TarnStore
 import CSimdJSON
 
 /// Parses documents, one after the other, into buffers that it keeps. For one thread at a time.
 final class JSONParser {
+    /// Objects and lists in each other.
     static let maximumDepth = 1024
 
     private let parser: OpaquePointer
@@ -13,10 +15,16 @@ final class JSONParser {
     private var count = 0
     private var structurals = UnsafeBufferPointer<UInt32>(start: nil, count: 0)
     private var numberTexts: NumberTexts?
+    private var exact = ExactParser()
+    /// How many documents simdjson did not take.
+    private(set) var exactReadings = 0
+    /// Leaves simdjson out, to compare the two.
+    private let isExact: Bool
 
-    init() throws(ImportError) {
+    init(isExact: Bool = false) throws(ImportError) {
         guard let parser = tarn_json_parser_new(JSONParser.maximumDepth) else { throw .outOfMemory }
         self.parser = parser
+        self.isExact = isExact
         capacity = 1 << 16
         padded = .allocate(byteCount: capacity + tarn_json_padding(), alignment: 64)
     }
@@ -28,9 +36,9 @@ final class JSONParser {
 
     /// The tape is valid until the next call. A byte order mark is not part of the document (RFC 8259 §8.1).
     ///
-    /// - Throws: `.invalidJSON` with the byte offset where it is known.
+    /// - Throws: `.invalidJSON` with the offset of the first wrong byte.
     func parse(_ body: Bytes) throws(ImportError) -> Tape {
-        let mark = body.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let mark = JSONParser.markLength(body)
         let bytes = Bytes(rebasing: body[mark...])
         if bytes.count > capacity {
             padded.deallocate()
@@ -39,18 +47,34 @@ final class JSONParser {
         }
         if let base = bytes.baseAddress { padded.copyMemory(from: base, byteCount: bytes.count) }
         (padded + bytes.count).initializeMemory(as: UInt8.self, repeating: 0, count: tarn_json_padding())
-        let document = tarn_json_parse(parser, padded.assumingMemoryBound(to: UInt8.self), bytes.count)
-        guard document.error == 0, let words = document.tape, let strings = document.strings else {
-            throw .invalidJSON(
-                reason: String(cString: tarn_json_error_message(document.error)),
-                offset: document.error_offset < 0 ? nil : Int(document.error_offset) + mark, beginning: JSONParser.sample(bytes))
-        }
-        numberTexts = nil
-        structurals = UnsafeBufferPointer(start: document.structurals, count: document.structural_count)
         count = bytes.count
+        numberTexts = nil
+        if !isExact, let tape = parseFast() { return tape }
+        structurals = UnsafeBufferPointer(start: nil, count: 0)
+        do throws(JSONProblem) {
+            return try parseExactly()
+        } catch {
+            throw .invalidJSON(reason: error.reason, offset: error.offset + mark, beginning: JSONParser.sample(bytes))
+        }
+    }
+
+    private func parseFast() -> Tape? {
+        let document = tarn_json_parse(parser, padded.assumingMemoryBound(to: UInt8.self), count)
+        guard document.error == 0, let words = document.tape, let strings = document.strings else { return nil }
+        structurals = UnsafeBufferPointer(start: document.structurals, count: document.structural_count)
         return Tape(
             words: UnsafeBufferPointer(start: words, count: document.tape_count), strings: UnsafeRawPointer(strings), parser: self)
     }
+
+    private func parseExactly() throws(JSONProblem) -> Tape {
+        exactReadings += 1
+        try exact.parse(Bytes(start: padded, count: count), maximumDepth: JSONParser.maximumDepth)
+        numberTexts = exact.numberTexts
+        let words = exact.tapeWords, strings = exact.tapeStrings
+        return Tape(words: words, strings: strings.baseAddress ?? UnsafeRawPointer(padded), parser: self)
+    }
+
+    static func markLength(_ body: Bytes) -> Int { body.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
     /// The text of the number at a place of the tape, which holds only its value as a double.
     ///

@@ -7,6 +7,14 @@ struct NumberTexts {
     private var places: [Int] = []
     private var offsets: [UInt32] = []
 
+    init() {}
+
+    /// In order.
+    mutating func add(place: Int, offset: Int) {
+        places.append(place)
+        offsets.append(UInt32(offset))
+    }
+
     /// Walks the tape beside the tokens: a container has one token at each end, a comma between its elements, and in an object
     /// a colon behind each key; everything else is one token.
     init(_ tape: Tape, _ structurals: UnsafeBufferPointer<UInt32>) {

@@ -12,7 +12,19 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The mapping names what the catalog does not have.
     case unknownEntity(String)
     case unknownField(entity: String, field: String)
+    /// More than one of ``Importer/Limits`` allows. Nothing behind it was read.
+    case tooLarge(Excess, limit: Int)
     case outOfMemory
+
+    /// What is too large.
+    public enum Excess: Sendable, Hashable {
+        /// All of a response: more than `bodySize`.
+        case body
+        /// A response without its list of records, or one that is no list: more than `documentSize`.
+        case document
+        /// One record of a list: more than `documentSize`.
+        case element
+    }
 
     public var description: String {
         switch self {
@@ -24,6 +36,12 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
             "what stands at `\(path)` is \(found), not a list of records or one record"
         case .unknownEntity(let name): "the store has no entity \(name)"
         case .unknownField(let entity, let field): "\(entity) has no attribute or relationship \(field)"
+        case .tooLarge(.body, let limit):
+            "the response has more than \(limit) bytes; ask for smaller pages, or raise the importer's limits.bodySize"
+        case .tooLarge(.document, let limit):
+            "the response has more than \(limit) bytes beside its list of records, or there is no list to divide it by; check the key path of the records, or raise the importer's limits.documentSize"
+        case .tooLarge(.element, let limit):
+            "one record of the response has more than \(limit) bytes; raise the importer's limits.documentSize"
         case .outOfMemory: "there is no memory for a parser"
         }
     }

@@ -10,9 +10,11 @@ public import TarnStore
 public final class Importer {
     private let catalog: Catalog
     private let plan: ImportPlan
-    private let parser: JSONParser
+    let parser: JSONParser
     private var drafter: Drafter
     private var listed = 0
+    /// How much is read, and how much of it at once.
+    public var limits = Limits()
     /// Whether records that have unique values of another one fail the unit. Otherwise each is left as it was, and reported.
     public var isStrict = false
 
@@ -39,6 +41,9 @@ public final class Importer {
 
     /// Parses a document and drafts its records, with everything nested in them.
     ///
+    /// A body beyond ``Limits/documentSize`` is read in parts, twice: drafted only when all of it is sound. Its drafts are kept
+    /// until the commit all the same; ``addParts(records:entity:parent:next:part:)`` needs no more memory for a larger one.
+    ///
     /// - Parameters:
     ///   - records: where the list is. An object there is one record.
     ///   - parent: a record that the listed ones belong to.
@@ -47,26 +52,44 @@ public final class Importer {
     public func add(
         _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil
     ) throws(ImportError) -> Added {
-        guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
-        var injected: (field: UInt16, key: [UInt8], tuple: [UInt8])?
-        if let parent {
-            guard let field = plan.plans[position].entity.field(parent.relationship),
-                case .reference(let reference) = field.kind, !reference.isToMany
-            else {
-                throw .unknownField(entity: entity, field: parent.relationship)
-            }
-            injected = (field.id, parent.storageKey, parent.tuple)
-        }
+        let target = try target(entity, parent)
+        guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
+        guard body.count <= limits.documentSize else { return try addDivided(body, records, target) }
         let tape = try parse(body)
         let place = try locate(records, in: tape)
+        return draft(tape, place, target)
+    }
+
+    /// Whose records a document lists.
+    struct Target {
+        var plan: Int
+        var injected: (field: UInt16, key: [UInt8], tuple: [UInt8])?
+    }
+
+    func target(_ entity: String, _ parent: ParentReference?) throws(ImportError) -> Target {
+        guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
+        guard let parent else { return Target(plan: position) }
+        guard let field = plan.plans[position].entity.field(parent.relationship),
+            case .reference(let reference) = field.kind, !reference.isToMany
+        else {
+            throw .unknownField(entity: entity, field: parent.relationship)
+        }
+        return Target(plan: position, injected: (field.id, parent.storageKey, parent.tuple))
+    }
+
+    /// Drafts the records of a list, or the one record that stands there.
+    func draft(_ tape: Tape, _ place: Int, _ target: Target) -> Added {
         var added = Added(listed: [], count: 0)
+        let isList = tape.kind(place) == .array
+        let list = tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
         func draft(_ index: Int) {
+            drafter.locate(list: list, position: isList ? first + added.count : -1, place: index)
             added.count += 1
-            if let key = drafter.draft(tape, index, plan: position, parent: injected) {
-                added.listed.append(ListedRecord(entity: plan.plans[position].entity.root, storageKey: key))
+            if let key = drafter.draft(tape, index, plan: target.plan, parent: target.injected) {
+                added.listed.append(ListedRecord(entity: plan.plans[target.plan].entity.root, storageKey: key))
             }
         }
-        if tape.kind(place) == .array {
+        if isList {
             tape.forEachElement(place) { draft($0) }
         } else {
             draft(place)
@@ -270,7 +293,7 @@ public final class Importer {
         }
     }
 
-    private func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> Int {
+    func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> Int {
         var index = Tape.root
         for key in path.keys {
             guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else {

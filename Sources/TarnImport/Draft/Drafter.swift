@@ -32,6 +32,7 @@ struct DerivedList {
     /// For diagnostics.
     var entity: String
     var name: String
+    /// Only where there may be one: of lists with bare keys.
     var path: String
 }
 
@@ -59,6 +60,12 @@ struct Drafter: ~Copyable {
         var draft: Int?
     }
 
+    /// Where the listed record that is drafted stands: its list, its position there, its place on the tape.
+    private var origin = (list: "$", position: -1, place: Tape.root)
+    /// Words of tapes that a unit may still walk for the paths of lists, which are many: beyond it the record's path must do.
+    private var pathBudget = Drafter.pathBudget
+    private static let pathBudget = 1 << 24
+
     private var stack: [Pending] = []
     private var children: [Pending] = []
     private var found = PlaceList(), keyFound = PlaceList()
@@ -77,7 +84,11 @@ struct Drafter: ~Copyable {
         diagnostics.removeAll()
         diagnosticCount = 0
         skipped = 0
+        pathBudget = Drafter.pathBudget
     }
+
+    /// Says where the next listed record stands. The position is -1 if it is in no list.
+    mutating func locate(list: String, position: Int, place: Int) { origin = (list, position, place) }
 
     /// Drafts one listed record with everything nested in it.
     ///
@@ -349,7 +360,7 @@ struct Drafter: ~Copyable {
         var note = DerivedList(
             ownerPlan: derived.owner, field: derived.field, isOrdered: derived.reference.inverseIsOrdered,
             target: Array(key.bytes), members: [], unsetMembers: [], entity: plan.entity.name, name: plan.details[position].name,
-            path: tape.path(to: index))
+            path: "")
         let tuple = longKey.isEmpty ? note.target : longKey
         // A reference in a list of the other record is no part of its key.
         let owner = derived.reference.isToMany ? nil : KeyOwner(field: derived.field.id, tuple: tuple)
@@ -384,10 +395,19 @@ struct Drafter: ~Copyable {
             }
             note.members.append(member)
         }
+        if !note.unsetMembers.isEmpty { note.path = path(tape, index) }
         self.derived.append(note)
     }
 
     // MARK: Diagnostics
+
+    /// A path without a walk over the records before this one.
+    private mutating func path(_ tape: Tape, _ index: Int) -> String {
+        let record = origin.position < 0 ? origin.list : "\(origin.list)[\(origin.position)]"
+        guard pathBudget > 0 else { return record + "…" }
+        pathBudget -= index - origin.place
+        return tape.path(to: index, from: origin.place, record)
+    }
 
     private var keyText: String? { RecordKey(storageKey: key.bytes)?.description }
 

@@ -20,6 +20,13 @@ final class JSONParser {
     private(set) var exactReadings = 0
     /// Leaves simdjson out, to compare the two.
     private let isExact: Bool
+    /// Where the document stands in the whole response, for paths in diagnostics: a part of a list begins at an element of it.
+    var origin = Origin()
+
+    struct Origin {
+        var path = "$"
+        var firstElement = 0
+    }
 
     init(isExact: Bool = false) throws(ImportError) {
         guard let parser = tarn_json_parser_new(JSONParser.maximumDepth) else { throw .outOfMemory }
@@ -132,6 +139,9 @@ struct Tape {
     @inline(__always)
     func end(_ index: Int) -> Int { Int(payload(index) & 0xFFFF_FFFF) - 1 }
 
+    /// Whether nothing is in an object or array.
+    func isEmpty(_ index: Int) -> Bool { end(index) == index + 1 }
+
     /// The text of a string (or key), UTF-8, unescaped.
     @inline(__always)
     func string(_ index: Int) -> Bytes {
@@ -184,42 +194,44 @@ struct Tape {
     }
 
     /// `$[3].user.id`: how a place is reached from the root. Walks the document, so only for diagnostics.
-    func path(to target: Int) -> String {
-        var path = "$", index = Tape.root
+    func path(to target: Int) -> String { path(to: target, from: Tape.root, parser.origin.path, parser.origin.firstElement) }
+
+    /// The same from a place on the way, whose own path is known.
+    func path(to target: Int, from start: Int, _ prefix: String, _ firstElement: Int = 0) -> String {
+        var path = prefix, index = start, first = firstElement
         while index < target {
+            let from = index
             switch kind(index) {
             case .object:
-                var i = index + 1, found = false
-                while i < end(index) {
+                var i = index + 1
+                while i < end(from), index == from {
                     let value = i + 1
-                    if value == target || (value < target && target < next(value)) {
-                        let key = String(decoding: string(i), as: UTF8.self)
-                        path += "." + (key.contains(".") ? "'\(key)'" : key)
+                    if value <= target, target < next(value) {
+                        path += Tape.step(String(decoding: string(i), as: UTF8.self))
                         index = value
-                        found = true
-                        break
                     }
                     i = next(value)
                 }
-                if !found { return path }
             case .array:
-                var i = index + 1, position = 0, found = false
-                while i < end(index) {
-                    if i == target || (i < target && target < next(i)) {
+                var i = index + 1, position = first
+                while i < end(from), index == from {
+                    if i <= target, target < next(i) {
                         path += "[\(position)]"
                         index = i
-                        found = true
-                        break
                     }
                     i = next(i)
                     position += 1
                 }
-                if !found { return path }
             default: return path
             }
+            if index == from { return path }
+            first = 0
         }
         return path
     }
+
+    /// A key as a part of a path.
+    static func step(_ key: String) -> String { "." + (key.contains(".") ? "'\(key)'" : key) }
 
     /// Appends a value as compact JSON text.
     func appendText(_ index: Int, to writer: inout ByteWriter) {

@@ -1,7 +1,5 @@
 // What a parser makes of a document, in a form that two parsers can be compared by.
 
-import TarnStore
-
 @testable import TarnImport
 
 /// The tape of a document, copied; or where and why it was refused.
@@ -32,16 +30,6 @@ enum ParsedJSON: Equatable {
                 guard case .invalidJSON(let reason, let offset, _) = error else { return .refused(offset: -1, reason: "\(error)") }
                 return .refused(offset: offset, reason: reason)
             }
-        }
-    }
-
-    /// A document's value as compact text.
-    static func text(_ document: [UInt8], _ parser: JSONParser) throws -> [UInt8] {
-        try document.withUnsafeBytes { bytes in
-            let tape = try parser.parse(bytes)
-            var writer = ByteWriter()
-            tape.appendText(Tape.root, to: &writer)
-            return Array(writer.bytes)
         }
     }
 

@@ -1,0 +1,66 @@
+// Lists of a hundred thousand: ten times as many take about ten times as long, and not a hundred times.
+
+import TarnStore
+import Testing
+
+@testable import TarnImport
+
+@Suite("Import: work that grows with the input only")
+struct LinearTests {
+    /// How much longer ten times as many take.
+    private func growth(_ count: Int, _ document: (Int) -> String) throws -> Double {
+        func time(_ count: Int) throws -> Duration {
+            let bed = try Forge.store()
+            let text = document(count)
+            return try ContinuousClock().measure { try bed.add(text, "Issue") }
+        }
+        _ = try time(count / 10)
+        return try time(count) / time(count / 10)
+    }
+
+    // Quadratic work would make it a hundred times as long: the bound leaves room for a busy machine on both sides.
+    private static let bound = 40.0
+
+    @Test("a hundred thousand records with a list of bare keys each are drafted in linear time")
+    func derivedLists() throws {
+        #expect(
+            try growth(100_000) { count in
+                "[" + (0..<count).map { #"{"id":\#($0),"comments":[\#($0)]}"# }.joined(separator: ",") + "]"
+            } < LinearTests.bound)
+    }
+
+    @Test("a hundred thousand nested objects with a list of bare keys each are drafted in linear time")
+    func nestedDerivedLists() throws {
+        #expect(
+            try growth(100_000) { count in
+                #"[{"id":1,"assignees":["#
+                    + (0..<count).map { #"{"id":\#($0),"login":"u","issues":[\#($0)]}"# }.joined(separator: ",") + "]}]"
+            } < LinearTests.bound)
+    }
+
+    @Test("a hundred thousand members of one list, as keys and as objects, are drafted in linear time", arguments: ["comments", "labels"])
+    func members(_ relationship: String) throws {
+        #expect(
+            try growth(100_000) { count in
+                #"[{"id":1,"\#(relationship)":["# + (0..<count).map { $0 % 2 == 0 ? "\($0)" : #"{"id":\#($0)}"# }.joined(separator: ",")
+                    + "]}]"
+            } < LinearTests.bound)
+    }
+
+    @Test("the path of a list in a diagnostic leads to it, also in the last record")
+    func path() throws {
+        let schema = Schema([
+            EntityDefinition(
+                "Owner", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [RelationshipDefinition("items", to: "Item", many: true, inverse: "owner")]),
+            EntityDefinition(
+                "Item", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [RelationshipDefinition("owner", to: "Owner", inverse: "items")]),
+        ])
+        let other = try TestStore(schema, Mapping(entities: ["Owner": EntityMapping(declared: ["items"])]))
+        let report = try other.take(#"{"a":[{"id":1},{"id":2,"items":[7]}]}"#, "Owner", records: "a")
+        #expect(report.diagnostics.map(\.path) == ["$.a[1].items"])
+        let single = try other.take(#"{"a":{"id":2,"items":[7]}}"#, "Owner", records: "a")
+        #expect(single.diagnostics.map(\.path) == ["$.a.items"])
+    }
+}

@@ -1,0 +1,94 @@
+// What libFuzzer calls with bytes: they go through both parsers, which must say the same, and through an import into a real
+// store, which must end with a report or an error, and never otherwise.
+
+import Foundation
+@testable import TarnImport
+import TarnStore
+
+@_silgen_name("LLVMFuzzerRunDriver")
+func runDriver(
+    _ count: UnsafeMutablePointer<Int32>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
+) -> Int32
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    Fuzz.run(Array(UnsafeBufferPointer(start: start, count: count)))
+    return 0
+}
+
+@_cdecl("ImportFuzz_main")
+public func run(_ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32 {
+    var count = count, arguments = arguments
+    return runDriver(&count, &arguments, testOneInput)
+}
+
+enum Fuzz {
+    // libFuzzer calls from one thread.
+    nonisolated(unsafe) private static let fast = fuzzed { try JSONParser() }
+    nonisolated(unsafe) private static let exact = fuzzed { try JSONParser(isExact: true) }
+    nonisolated(unsafe) private static let bed = fuzzed { try FuzzBed() }
+
+    static func run(_ document: [UInt8]) {
+        let before = fast.exactReadings
+        let one = ParsedJSON(document, fast), other = ParsedJSON(document, exact)
+        precondition(one == other, "the parsers differ")
+        if fast.exactReadings != before, case .taken = other {
+            precondition(other.hasNumberBeyond, "simdjson refuses a sound document")
+        }
+        bed.take(document)
+    }
+
+    private static func fuzzed<T>(_ make: () throws -> T) -> T {
+        do { return try make() } catch { preconditionFailure("\(error)") }
+    }
+}
+
+/// A store with every type of attribute, key and relationship. Nothing stays in it: what was imported is rolled back.
+final class FuzzBed {
+    private struct Undone: Error {}
+    private let store: Store
+    private let importer: Importer
+
+    init() throws {
+        let types: [(String, AttributeType)] = [
+            ("b", .bool), ("i", .int), ("u", .uint), ("d", .double), ("m", .decimal), ("y", .bytes), ("s", .string), ("t", .date),
+            ("g", .uuid), ("l", .url), ("e", .enumeration(["a", "b"])), ("j", .json), ("x", .array(.decimal)),
+        ]
+        let schema = Schema([
+            EntityDefinition(
+                "A", key: ["id"],
+                attributes: [AttributeDefinition("id", .int)]
+                    + types.map { AttributeDefinition($0.0, $0.1, optional: true, indexed: $0.0 == "m" || $0.0 == "s") },
+                relationships: [
+                    RelationshipDefinition("one", to: "A", inverse: "many"),
+                    RelationshipDefinition("many", to: "A", many: true, inverse: "one"),
+                    RelationshipDefinition("list", to: "B", many: true, ordered: true, inverse: "of"),
+                    RelationshipDefinition("set", to: "B", many: true, inverse: "in"),
+                ]),
+            EntityDefinition(
+                "B", key: ["k", "n"],
+                attributes: [AttributeDefinition("k", .string), AttributeDefinition("n", .int), AttributeDefinition("s", .string, optional: true)]),
+        ])
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
+        store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        importer = try Importer(Mapping(entities: ["A": EntityMapping(declared: ["many"])]), store.catalog)
+    }
+
+    func take(_ document: [UInt8]) {
+        do {
+            _ = try importer.add(document, entity: "A")
+            try store.write { writer in
+                let report = try importer.commit(into: &writer)
+                // The same once more: whatever was said is there.
+                _ = try importer.add(document, entity: "A")
+                let again = try importer.commit(into: &writer)
+                precondition(again.created == 0 && again.listed == report.listed, "it is created again")
+                throw Undone()
+            }
+        } catch {
+            precondition(error is Undone || error is ImportError || error is StoreError, "\(error)")
+            importer.discard()
+        }
+    }
+}

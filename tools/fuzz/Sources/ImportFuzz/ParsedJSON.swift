@@ -1,0 +1,1 @@
+../../../../Tests/TarnImportTests/JSONSuite/ParsedJSON.swift

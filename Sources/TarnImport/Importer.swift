@@ -41,6 +41,8 @@ public final class Importer {
 
     /// Parses a document and drafts its records, with everything nested in them.
     ///
+    /// Of a key that stands twice in an object the last value counts, but for keys that identify a record: there the first does.
+    ///
     /// A body beyond ``Limits/documentSize`` is read in parts, twice: drafted only when all of it is sound. Its drafts are kept
     /// until the commit all the same; ``addParts(records:entity:parent:next:part:)`` needs no more memory for a larger one.
     ///

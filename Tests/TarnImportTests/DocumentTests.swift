@@ -130,6 +130,24 @@ struct DocumentTests {
         }
     }
 
+    @Test("of a key that stands twice in an object the last value counts; of one that identifies the record, the first")
+    func sameKeyTwice() throws {
+        let bed = try thing([Self.name, Self.data])
+        try bed.take(#"{"id":1,"name":"a","data":1,"id":2,"name":"b","\u006eame":"c","data":{"x":1,"x":2}}"#, "Thing")
+        #expect(try bed.lines() == [#"Thing 1 {"id":1,"name":"c","data":{"x":1,"x":2}}"#])
+        try bed.take(#"{"list":[{"id":3}],"list":[{"id":4}]}"#, "Thing", records: "list")
+        #expect(try bed.count("Thing") == 2)
+        #expect(try bed.record("Thing", 4) != nil)
+    }
+
+    @Test("an empty key is a key like others")
+    func emptyKey() throws {
+        let bed = try thing([Self.name])
+        let report = try bed.take(#"{"":1,"id":1,"name":"a","":{"":2}}"#, "Thing")
+        #expect(report.created == 1 && report.diagnosticCount == 0)
+        #expect(report.unmapped.map(\.count) == [2])
+    }
+
     @Test("a byte order mark before the document is not part of it")
     func byteOrderMark() throws {
         let bed = try thing([Self.name])

@@ -33,11 +33,26 @@ enum ParsedJSON: Equatable {
         }
     }
 
-    /// Whether there is a number on the tape that simdjson refuses by design: beyond 64 bits and without a fraction or an
-    /// exponent, or beyond a double.
-    var hasNumberBeyond: Bool {
+    /// Whether simdjson refuses it by design: a number beyond 64 bits without a fraction or an exponent, a number beyond a double,
+    /// or the deepest level that is allowed with something in it.
+    var isBeyondSimdjson: Bool {
         guard case .taken(let words, _, let numbers) = self else { return false }
         let whole = numbers.contains { $0.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") } }
-        return whole || words.contains { Double(bitPattern: $0).isInfinite }
+        return whole || words.contains { Double(bitPattern: $0).isInfinite } || depth(words) == JSONParser.maximumDepth
+    }
+
+    private func depth(_ words: [UInt64]) -> Int {
+        var depth = 0, deepest = 0, index = Tape.root
+        while index < words.count - 1 {
+            switch UInt8(truncatingIfNeeded: words[index] >> 56) {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "l"), UInt8(ascii: "u"), UInt8(ascii: "d"): index += 1
+            default: break
+            }
+            deepest = max(deepest, depth)
+            index += 1
+        }
+        return deepest
     }
 }

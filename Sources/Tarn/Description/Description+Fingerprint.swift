@@ -9,6 +9,7 @@ extension Description {
     var fingerprint: String {
         var text = ""
         for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
+        text += DescriptionDigest.text(of: mapping.rules, "rules")
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
             for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
@@ -22,6 +23,8 @@ extension Description {
             }
             guard let mapped = mapping.entities[entity.name] else { continue }
             for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }
+            text += DescriptionDigest.text(of: mapped.rules, "rules")
+            for (name, rules) in mapped.fields.sorted(by: { $0.key < $1.key }) { text += DescriptionDigest.text(of: rules, "field \(name)") }
             for (name, unit) in mapped.epochs.sorted(by: { $0.key < $1.key }) { text += "epoch \(name) \(unit.rawValue)\n" }
         }
         return String(SHA256.hexadecimal(text).prefix(16))
@@ -41,5 +44,14 @@ extension Description {
             mapping.entities[entity.name, default: EntityMapping()].declared.formUnion(entity.relationships.map(\.name))
         }
         return mapping
+    }
+}
+
+private enum DescriptionDigest {
+    /// Nothing if there are no rules: then a store that was filled before there were any is asked as before.
+    static func text(of rules: FieldRules, _ what: String) -> String {
+        guard rules != FieldRules() else { return "" }
+        let dates = rules.dates.map { $0.map(\.description).joined(separator: "\n ") } ?? ""
+        return "\(what) \(rules.coercion?.rawValue ?? "") \(dates)\n"
     }
 }

@@ -10,7 +10,7 @@ extension DescriptionReader {
     mutating func api(_ value: YAMLValue) -> APIDescription? {
         guard
             let section = section(
-                value, "api", keys: ["base", "aliases", "headers", "auth", "naming"], required: ["base"],
+                value, "api", keys: ["base", "aliases", "headers", "auth", "naming"] + DescriptionReader.ruleKeys, required: ["base"],
                 instead: ["pace": DescriptionReader.unsupported],
                 example: ["base": "base: https://api.example.org"])
         else { return nil }

@@ -6,7 +6,7 @@ import TarnStore
 extension DescriptionReader {
     mutating func entities(_ top: Section) -> (Schema, Mapping) {
         var schema = Schema()
-        var mapping = Mapping(naming: naming(top))
+        var mapping = Mapping(naming: naming(top), rules: rules(top))
         let entries = entries(top, "entities", of: "names to entities")
         if let value = top["entities"], entries.isEmpty, !isReported("entities") {
             report("entities", value.mark, "there are no entities: describe at least one kind of record")
@@ -34,7 +34,9 @@ extension DescriptionReader {
             }
         }
         for problem in mapping.problems(for: schema) {
-            let field = "entities.\(problem.entity ?? "").attributes.\(problem.field ?? "").epoch"
+            let attribute = "entities.\(problem.entity ?? "").attributes.\(problem.field ?? "")"
+            let isEpoch = mapping.entities[problem.entity ?? ""]?.epochs[problem.field ?? ""] != nil
+            let field = "\(attribute).\(isEpoch ? "epoch" : "format")"
             if !isReported(field) { report(at: field, problem.message) }
         }
         return (schema, mapping)
@@ -74,10 +76,13 @@ extension DescriptionReader {
         var mapping = EntityMapping()
         guard
             let section = section(
-                entry.value, field, keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore", "compression", "was"],
+                entry.value, field,
+                keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore", "compression", "was"]
+                    + DescriptionReader.ruleKeys,
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
         else { return (definition, mapping) }
+        mapping.rules = rules(section, dates: "dates")
         definition.parent = text(section, "parent")
         definition.renamedFrom = text(section, "was")
         definition.key = texts(section, "key").map(\.text)
@@ -116,7 +121,8 @@ extension DescriptionReader {
         let optional = "write a ? after the type instead, such as type: string?"
         guard
             let section = section(
-                entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values", "was"], required: ["type"],
+                entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values", "was", "coercion", "format"],
+                required: ["type"],
                 instead: ["optional": optional, "required": optional, "nullable": optional],
                 example: ["type": "type: string"])
         else { return attribute }
@@ -137,6 +143,8 @@ extension DescriptionReader {
         }
         let paths = sources(section)
         if !paths.isEmpty { mapping.paths[entry.key] = paths }
+        let rules = rules(ofAttribute: section, attribute.type)
+        if rules != FieldRules() { mapping.fields[entry.key] = rules }
         if let text = text(section, "epoch") {
             if let unit = EpochUnit(rawValue: text) {
                 mapping.epochs[entry.key] = unit

@@ -25,7 +25,7 @@ extension Drafter {
                     return false
                 }
             default:
-                guard value >= 0, tape.appendKeyComponent(value, as: plan.details[position].type, to: &writer) else {
+                guard value >= 0, tape.appendKeyComponent(value, as: plan.details[position].rule.type, to: &writer) else {
                     return false
                 }
             }
@@ -60,7 +60,7 @@ extension Drafter {
                 writer.append(owner.tuple)
             } else {
                 guard !isTaken, case .attribute = plan.slots[position].kind,
-                    tape.appendKeyComponent(index, as: plan.details[position].type, to: &writer)
+                    tape.appendKeyComponent(index, as: plan.details[position].rule.type, to: &writer)
                 else { return false }
                 isTaken = true
             }

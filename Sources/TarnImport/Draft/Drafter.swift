@@ -255,13 +255,13 @@ struct Drafter: ~Copyable {
     private mutating func attribute(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
         var isTaken = true
         builder.field(plan.slots[position].field) {
-            isTaken = tape.appendValue(index, as: plan.details[position].type, epoch: plan.details[position].epoch, to: &$0)
+            isTaken = tape.appendValue(index, by: plan.details[position].rule, to: &$0)
         }
         guard !isTaken else { return true }
         let details = plan.details[position]
         report(
             .valueType, tape, index, plan, keyText, details.name,
-            "\(tape.describe(index)) is no \(details.type); the old value is kept")
+            "\(tape.describe(index)) is no \(details.rule.type); the old value is kept")
         return false
     }
 

@@ -26,10 +26,12 @@ struct Slot {
 struct SlotDetails {
     var name: String
     /// For an attribute.
-    var type: AttributeType = .string
-    var epoch: EpochUnit?
+    var rule = SlotDetails.text
     /// For a derived relationship.
     var derived: Derived?
+
+    /// Stands in for what is no attribute.
+    private static let text = ValueRule(.string)
 
     struct Derived {
         /// The entity whose records hold the references, and the field.
@@ -260,7 +262,8 @@ struct ImportPlan {
         for (name, entityMapping) in mapping.entities {
             guard let entity = catalog.entity(name) else { throw .unknownEntity(name) }
             let fields =
-                entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() + entityMapping.declared.sorted()
+                entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() + entityMapping.fields.keys.sorted()
+                + entityMapping.declared.sorted()
             for field in fields {
                 guard entity.field(field) != nil || catalog.relationship(field, of: entity) != nil else {
                     throw .unknownField(entity: name, field: field)
@@ -283,8 +286,8 @@ struct ImportPlan {
                 var slotDetails = SlotDetails(name: field.name)
                 switch field.kind {
                 case .attribute(let type):
-                    slotDetails.type = type
-                    slotDetails.epoch = entityMapping.epochs[field.name]
+                    let rules = mapping.rules(of: entityMapping, field.name)
+                    slotDetails.rule = ValueRule(type, rules.coercion ?? .lenient, dates: rules.dates ?? [])
                 case .reference(let reference):
                     guard let destination = positions[reference.destination] else { continue }
                     slot.kind = reference.isToMany ? .toMany(destination: destination) : .toOne(destination: destination)

@@ -47,6 +47,20 @@ extension EntityMapping {
             let message = Spelling.unknown("relationship", field, among: relationships)
             problems.append(SchemaError(entity: entity.name, field: field, message))
         }
+        for (field, rules) in self.fields.sorted(by: { $0.key < $1.key }) {
+            if !fields.contains(field) {
+                problems.append(
+                    SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
+            }
+            let type = entity.attributes.first { $0.name == field }?.type
+            if rules.dates != nil, let type, type != .date, type != .array(.date) {
+                problems.append(
+                    SchemaError(entity: entity.name, field: field, "only a date has formats, and this is \(type.word): remove them"))
+            }
+            if rules.dates?.isEmpty == true {
+                problems.append(SchemaError(entity: entity.name, field: field, "there are no formats: name one, or leave them nil"))
+            }
+        }
         for field in epochs.keys.sorted() {
             guard let attribute = entity.attributes.first(where: { $0.name == field }) else {
                 let message = Spelling.unknown("attribute", field, among: entity.attributes.map(\.name))

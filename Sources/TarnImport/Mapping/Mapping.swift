@@ -5,10 +5,15 @@ public struct Mapping: Sendable, Hashable {
     public var naming: NamingConvention
     /// By entity name. An entity that is not listed takes every value from its own name.
     public var entities: [String: EntityMapping]
+    /// What counts where neither a field nor its entity says otherwise.
+    public var rules: FieldRules
 
-    public init(naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:]) {
+    public init(
+        naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:], rules: FieldRules = FieldRules()
+    ) {
         self.naming = naming
         self.entities = entities
+        self.rules = rules
     }
 }
 
@@ -24,11 +29,17 @@ public struct EntityMapping: Sendable, Hashable {
     /// Relationships whose references are stored at the other side and which may nevertheless stand in this entity's JSON,
     /// under their own name. Those with `paths` need not be listed.
     public var declared: Set<String>
+    /// What counts for single attributes and relationships, by name.
+    public var fields: [String: FieldRules]
+    /// What counts for those that say nothing of their own.
+    public var rules: FieldRules
 
     public init(
         paths: [String: [KeyPath]] = [:], epochs: [String: EpochUnit] = [:], ignored: [KeyPath] = [],
-        declared: Set<String> = []
+        declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules()
     ) {
+        self.fields = fields
+        self.rules = rules
         self.paths = paths
         self.epochs = epochs
         self.ignored = ignored

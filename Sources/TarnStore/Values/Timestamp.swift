@@ -59,6 +59,22 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         microseconds = seconds * 1_000_000 + fraction
     }
 
+    /// Puts a date of the proleptic Gregorian calendar together; second 60 counts as the first of the next minute.
+    ///
+    /// - Parameter offset: minutes east of UTC.
+    /// - Returns: nil if a piece is out of its range.
+    package init?(
+        year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, microsecond: Int = 0, offset: Int = 0
+    ) {
+        guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= Timestamp.days(in: month, of: year),
+            (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second), (0..<1_000_000).contains(microsecond),
+            abs(offset) < 24 * 60
+        else { return nil }
+        let days = Timestamp.days(toYear: year, month: month, day: day)
+        let seconds = days * 86_400 + Int64(hour * 3600 + (minute - offset) * 60 + second)
+        microseconds = seconds * 1_000_000 + Int64(microsecond)
+    }
+
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
     /// RFC 3339 in UTC, with a fraction only if there is one: `2026-11-21T01:19:00.25Z`. Years outside 0–9999 have a sign

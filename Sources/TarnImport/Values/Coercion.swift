@@ -1,17 +1,5 @@
-// From JSON to values of attributes: total functions, a value or a reason why not, never a silent 0.
-//
-//   attribute   accepts
-//   bool        true, false, 0, 1, "true", "false"
-//   int, uint   a whole number in range, also as 1.0 or as text of decimal digits
-//   double      a number, or its text
-//   decimal     a number exactly as it is written, or its text
-//   bytes       base64 text (RFC 4648 §4 or §5, padding optional)
-//   string      text; a number becomes its text
-//   date        RFC 3339 text; with a declared epoch a number (or its text) of that unit
-//   uuid, url   text of that form
-//   enum        one of the declared values
-//   json        anything
-//   [scalar]    a list, every element of which is accepted
+// From JSON to values of attributes: total functions, a value or a reason why not, never a silent 0. What each type takes is
+// the table of `ImportValues.md`.
 
 import Foundation
 internal import TarnStore
@@ -21,10 +9,11 @@ extension Tape {
     ///
     /// - Returns: false if the JSON cannot be taken as this type; then nothing is appended.
     func appendValue(
-        _ index: Int, as type: AttributeType, epoch: EpochUnit?, to writer: inout ByteWriter
+        _ index: Int, by rule: ValueRule, to writer: inout ByteWriter
     ) -> Bool {
+        guard rule.accepted.contains(JSONKinds(kind(index))) else { return false }
         let start = writer.count
-        switch type {
+        switch rule.type {
         case .bool:
             guard let value = bool(index) else { return false }
             writer.appendValue(value)
@@ -41,35 +30,33 @@ extension Tape {
             guard let value = decimal(index) else { return false }
             writer.appendValue(value)
         case .bytes:
-            guard kind(index) == .string, let value = Tape.base64(string(index)) else { return false }
+            guard let value = Tape.base64(string(index), isStrict: rule.isStrict) else { return false }
             value.withUnsafeBytes { writer.appendValue(tag: ValueTag.bytes, $0) }
         case .string:
-            switch kind(index) {
-            case .string: writer.appendValue(tag: ValueTag.string, string(index))
-            case .int, .uint, .double:
+            if kind(index) == .string {
+                writer.appendValue(tag: ValueTag.string, string(index))
+            } else {
                 writer.append(ValueTag.string)
                 appendText(index, to: &writer)
-            default: return false
             }
         case .date:
-            guard let value = date(index, epoch) else { return false }
+            guard let value = date(index, rule) else { return false }
             writer.appendValue(value)
         case .uuid:
             guard let value = uuid(index) else { return false }
             withUnsafeBytes(of: value.uuid) { writer.appendValue(tag: ValueTag.uuid, $0) }
         case .url:
-            guard kind(index) == .string, Tape.isURL(string(index)) else { return false }
+            guard Tape.isURL(string(index)) else { return false }
             writer.appendValue(tag: ValueTag.url, string(index))
         case .enumeration(let values):
-            guard kind(index) == .string else { return false }
             let text = string(index)
             guard values.contains(where: { $0.utf8.count == text.count && $0.utf8.elementsEqual(text) }) else { return false }
             writer.appendValue(tag: ValueTag.string, text)
         case .json:
             writer.append(ValueTag.json)
             appendText(index, to: &writer)
-        case .array(let element):
-            guard kind(index) == .array else { return false }
+        case .array:
+            guard let element = rule.element else { return false }
             writer.append(ValueTag.array)
             var isSound = true
             forEachElement(index) { item in
@@ -78,7 +65,7 @@ extension Tape {
                 writer.appendLittleEndian(UInt32(0))
                 if kind(item) == .null {
                     writer.appendValueNull()
-                } else if !appendValue(item, as: element, epoch: epoch, to: &writer) {
+                } else if !appendValue(item, by: element, to: &writer) {
                     isSound = false
                 }
                 writer.store(UInt32(writer.count - lengthOffset - 4), at: lengthOffset)
@@ -91,30 +78,7 @@ extension Tape {
         return true
     }
 
-    /// Appends a component of a primary key, encoded. False if the JSON cannot be taken as the key's type.
-    func appendKeyComponent(_ index: Int, as type: AttributeType, to writer: inout ByteWriter) -> Bool {
-        switch type {
-        case .int:
-            guard let value = wholeNumber(index).flatMap(\.signed) else { return false }
-            writer.appendTuple(value)
-        case .string:
-            switch kind(index) {
-            case .string: writer.appendTuple(string: string(index))
-            case .int, .uint:
-                var text = ByteWriter(capacity: 24)
-                appendText(index, to: &text)
-                writer.appendTuple(string: text.bytes)
-            default: return false
-            }
-        case .uuid:
-            guard let value = uuid(index) else { return false }
-            withUnsafeBytes(of: value.uuid) { writer.appendTuple(uuid: $0) }
-        default: return false
-        }
-        return true
-    }
-
-    private func uuid(_ index: Int) -> UUID? {
+    func uuid(_ index: Int) -> UUID? {
         // Foundation stops at a NUL and does not look at what follows.
         guard kind(index) == .string, string(index).count == 36 else { return nil }
         return UUID(uuidString: String(decoding: string(index), as: UTF8.self))
@@ -132,7 +96,7 @@ extension Tape {
         }
     }
 
-    private enum WholeNumber {
+    enum WholeNumber {
         case int(Int64), uint(UInt64)
 
         var signed: Int64? {
@@ -150,7 +114,7 @@ extension Tape {
         }
     }
 
-    private func wholeNumber(_ index: Int) -> WholeNumber? {
+    func wholeNumber(_ index: Int) -> WholeNumber? {
         switch kind(index) {
         case .int: return .int(int(index))
         case .uint: return .uint(uint(index))
@@ -189,53 +153,40 @@ extension Tape {
         }
     }
 
-    private static func base64(_ text: Bytes) -> [UInt8]? {
+    /// RFC 4648 §4; if not strict also §5 (`-` and `_`), and without padding.
+    private static func base64(_ text: Bytes, isStrict: Bool) -> [UInt8]? {
+        if isStrict { return Data(base64Encoded: Data(text)).map { Array($0) } }
         var standard = text.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0 }
         while standard.last == UInt8(ascii: "=") { standard.removeLast() }
         standard += Array(repeating: UInt8(ascii: "="), count: (4 - standard.count % 4) % 4)
         return Data(base64Encoded: Data(standard)).map { Array($0) }
     }
 
-    private func date(_ index: Int, _ epoch: EpochUnit?) -> Timestamp? {
-        if kind(index) == .string, let value = Timestamp(rfc3339: string(index)) { return value }
-        guard let epoch else { return nil }
-        let scale: Int64 =
-            switch epoch {
-            case .seconds: 1_000_000
-            case .milliseconds: 1000
-            case .microseconds: 1
+    private func date(_ index: Int, _ rule: ValueRule) -> Timestamp? {
+        if kind(index) == .string {
+            let text = string(index)
+            if rule.beginsWithRFC3339, let value = Timestamp(rfc3339: text, isStrict: rule.isStrict) { return value }
+            for format in rule.dates {
+                if format.isEpoch, rule.isStrict { continue }
+                if let value = format.timestamp(text, isStrict: rule.isStrict) { return value }
             }
-        if let whole = wholeNumber(index).flatMap(\.signed) {
-            let (value, overflow) = whole.multipliedReportingOverflow(by: scale)
-            return overflow ? nil : Timestamp(microseconds: value)
+            return nil
         }
-        guard let value = number(index) else { return nil }
-        return Int64(exactly: (value * Double(scale)).rounded()).map { Timestamp(microseconds: $0) }
+        for format in rule.dates {
+            guard case .epoch(let unit) = format else { continue }
+            switch kind(index) {
+            case .int: if let value = unit.timestamp(int(index)) { return value }
+            case .double: if let value = numberText(index).flatMap({ unit.timestamp($0) }) { return value }
+            // A whole number beyond 63 bits is later than any date.
+            default: break
+            }
+        }
+        return nil
     }
 
     /// No spaces, no control characters, not empty: what RFC 3986 §2 leaves of a URL reference. Characters beyond ASCII are
     /// let through, since APIs send them.
     private static func isURL(_ text: Bytes) -> Bool {
         text.count > 0 && text.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E }
-    }
-}
-
-extension Tape {
-    /// What stands there, for messages: `the text "12px"`, `a list`.
-    func describe(_ index: Int) -> String {
-        switch kind(index) {
-        case .object: return "an object"
-        case .array: return "a list"
-        case .string:
-            let text = String(decoding: string(index), as: UTF8.self)
-            return "the text \"\(text.count > 40 ? text.prefix(40) + "…" : text)\""
-        case .int, .uint, .double:
-            var text = ByteWriter()
-            appendText(index, to: &text)
-            return "the number \(String(decoding: text.bytes.prefix(40), as: UTF8.self))\(text.count > 40 ? "…" : "")"
-        case .true: return "true"
-        case .false: return "false"
-        case .null, nil: return "null"
-        }
     }
 }

@@ -1,0 +1,48 @@
+// From JSON to components of primary keys, and what a value is called in messages.
+
+internal import TarnStore
+
+extension Tape {
+    /// Appends a component of a primary key, encoded. False if the JSON cannot be taken as the key's type.
+    func appendKeyComponent(_ index: Int, as type: AttributeType, to writer: inout ByteWriter) -> Bool {
+        switch type {
+        case .int:
+            guard let value = wholeNumber(index).flatMap(\.signed) else { return false }
+            writer.appendTuple(value)
+        case .string:
+            switch kind(index) {
+            case .string: writer.appendTuple(string: string(index))
+            case .int, .uint:
+                var text = ByteWriter(capacity: 24)
+                appendText(index, to: &text)
+                writer.appendTuple(string: text.bytes)
+            default: return false
+            }
+        case .uuid:
+            guard let value = uuid(index) else { return false }
+            withUnsafeBytes(of: value.uuid) { writer.appendTuple(uuid: $0) }
+        default: return false
+        }
+        return true
+    }
+}
+
+extension Tape {
+    /// What stands there, for messages: `the text "12px"`, `a list`.
+    func describe(_ index: Int) -> String {
+        switch kind(index) {
+        case .object: return "an object"
+        case .array: return "a list"
+        case .string:
+            let text = String(decoding: string(index), as: UTF8.self)
+            return "the text \"\(text.count > 40 ? text.prefix(40) + "…" : text)\""
+        case .int, .uint, .double:
+            var text = ByteWriter()
+            appendText(index, to: &text)
+            return "the number \(String(decoding: text.bytes, as: UTF8.self))"
+        case .true: return "true"
+        case .false: return "false"
+        case .null, nil: return "null"
+        }
+    }
+}

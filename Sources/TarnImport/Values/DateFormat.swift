@@ -1,0 +1,113 @@
+// The forms in which APIs write points in time. Each is total: a text is taken as a whole, or refused.
+
+public import TarnStore
+
+/// A form of a point in time in JSON.
+public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
+    /// RFC 3339 §5.6: `2026-11-21T02:19:00.25+01:00`.
+    case rfc3339
+    /// ISO 8601 as it is written in the wild: the offset may be missing (then it is UTC) or be `+01` or `+0100`, the seconds may
+    /// be missing, a comma may stand for the point, and so may a space for the `T`.
+    case iso8601
+    /// The date of HTTP (RFC 9110 §5.6.7, IMF-fixdate): `Sat, 21 Nov 2026 02:19:00 GMT`.
+    case http
+    /// A date only: `2026-11-21` is midnight in UTC.
+    case day
+    /// A number that counts from 1970-01-01T00:00:00Z.
+    case epoch(EpochUnit)
+    case pattern(DatePattern)
+
+    /// One of the words `rfc3339`, `iso8601`, `http`, `day`, `seconds`, `milliseconds`, `microseconds`, else a pattern.
+    ///
+    /// - Throws: `DatePatternError` if the text is neither.
+    public init(_ text: String) throws(DatePatternError) {
+        switch text {
+        case "rfc3339": self = .rfc3339
+        case "iso8601": self = .iso8601
+        case "http": self = .http
+        case "day": self = .day
+        default:
+            if let unit = EpochUnit(rawValue: text) { self = .epoch(unit) } else { self = .pattern(try DatePattern(text)) }
+        }
+    }
+
+    /// The words that ``init(_:)`` knows.
+    public static let words = ["rfc3339", "iso8601", "http", "day"] + EpochUnit.allCases.map(\.rawValue)
+
+    public var description: String {
+        switch self {
+        case .rfc3339: "rfc3339"
+        case .iso8601: "iso8601"
+        case .http: "http"
+        case .day: "day"
+        case .epoch(let unit): unit.rawValue
+        case .pattern(let pattern): pattern.text
+        }
+    }
+
+    var isEpoch: Bool { if case .epoch = self { true } else { false } }
+
+    func timestamp(_ text: Bytes, isStrict: Bool) -> Timestamp? {
+        switch self {
+        case .rfc3339: Timestamp(rfc3339: text, isStrict: isStrict)
+        case .iso8601: DateScanner.iso8601(text)
+        case .http: DatePattern.http.timestamp(text)
+        case .day: DatePattern.day.timestamp(text)
+        case .epoch(let unit): unit.timestamp(text)
+        case .pattern(let pattern): pattern.timestamp(text)
+        }
+    }
+}
+
+extension Timestamp {
+    /// RFC 3339 §5.6 to the letter if strict; otherwise a space may stand for the `T`, as its note allows applications to agree.
+    init?(rfc3339 text: Bytes, isStrict: Bool) {
+        if isStrict, text.count > 10, text[10] == UInt8(ascii: " ") { return nil }
+        self.init(rfc3339: text)
+    }
+}
+
+extension EpochUnit {
+    /// Microseconds in one of these, as a power of ten.
+    private var digits: Int {
+        switch self {
+        case .seconds: 6
+        case .milliseconds: 3
+        case .microseconds: 0
+        }
+    }
+
+    func timestamp(_ count: Int64) -> Timestamp? {
+        var value = count
+        for _ in 0..<digits {
+            let (next, overflow) = value.multipliedReportingOverflow(by: 10)
+            if overflow { return nil }
+            value = next
+        }
+        return Timestamp(microseconds: value)
+    }
+
+    /// From the text of a decimal number, exactly; what is smaller than a microsecond is rounded to the nearest.
+    func timestamp(_ text: Bytes) -> Timestamp? {
+        guard let number = ExactDecimal(ascii: text) else { return nil }
+        // The value is 0.d₁d₂… × 10^point, in microseconds.
+        let point = Int(number.exponent) + digits
+        guard point <= 19 else { return nil }
+        var value: Int64 = 0
+        for place in 0..<max(0, point) {
+            let digit = place < number.digits.count ? Int64(number.digits[place]) : 0
+            let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+            // Downwards, since there is one more negative number.
+            let (next, overflows) = tens.subtractingReportingOverflow(digit)
+            if overflow || overflows { return nil }
+            value = next
+        }
+        if point >= 0, point < number.digits.count, number.digits[point] >= 5 {
+            let (next, overflow) = value.subtractingReportingOverflow(1)
+            if overflow { return nil }
+            value = next
+        }
+        if number.isNegative { return Timestamp(microseconds: value) }
+        return value == .min ? nil : Timestamp(microseconds: -value)
+    }
+}

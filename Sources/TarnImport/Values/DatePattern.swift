@@ -1,0 +1,218 @@
+// Patterns of dates: the small part of Unicode's date field symbols (UTS #35, part 4) that APIs need, in English.
+
+internal import TarnStore
+
+/// A pattern such as `dd/MM/yyyy HH:mm` or `EEE MMM dd HH:mm:ss Z yyyy`. `ImportValues.md` lists the letters.
+public struct DatePattern: Sendable, Hashable {
+    /// As it was written.
+    public let text: String
+    private let elements: [Element]
+
+    private enum Element: Hashable {
+        case literal(UInt8)
+        case year, shortYear
+        /// A number, with at least and at most that many digits.
+        case month(Int, Int), day(Int, Int), hour(Int, Int), halfDayHour(Int, Int), minute(Int, Int), second(Int, Int)
+        case monthName(isLong: Bool), weekday(isLong: Bool), halfDay
+        /// Nil: any number of digits.
+        case fraction(Int?)
+        case offset(DateScanner.OffsetForm, zulu: Bool, minutesOptional: Bool)
+        /// `GMT`, `UTC`, `UT` or `Z`.
+        case zone
+    }
+
+    /// - Throws: `DatePatternError` if a letter is not known, a piece is there twice, or year, month or day is missing.
+    public init(_ text: String) throws(DatePatternError) {
+        self.text = text
+        var elements: [Element] = [], seen: Set<UInt8> = []
+        let bytes = Array(text.utf8)
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "'") {
+                index += 1
+                // Two of them are one, inside of a quotation and outside.
+                if index < bytes.count, bytes[index] == byte {
+                    elements.append(.literal(byte))
+                    index += 1
+                    continue
+                }
+                var isClosed = false
+                while index < bytes.count {
+                    if bytes[index] == byte {
+                        index += 1
+                        guard index < bytes.count, bytes[index] == byte else {
+                            isClosed = true
+                            break
+                        }
+                    }
+                    elements.append(.literal(bytes[index]))
+                    index += 1
+                }
+                guard isClosed else { throw DatePatternError(text, "a ' is not closed: '' is the character itself") }
+                continue
+            }
+            guard (0x61...0x7A).contains(byte | 0x20), byte < 0x80 else {
+                elements.append(.literal(byte))
+                index += 1
+                continue
+            }
+            var count = 1
+            while index + count < bytes.count, bytes[index + count] == byte { count += 1 }
+            index += count
+            let letter = Character(UnicodeScalar(byte))
+            guard let element = DatePattern.element(letter, count) else {
+                throw DatePatternError(
+                    text, "\(String(repeating: letter, count: count)) is not a piece of a date here: put text between ' and '")
+            }
+            guard seen.insert(DatePattern.piece(letter)).inserted else {
+                throw DatePatternError(text, "\(letter) says what another letter says already: remove one of them")
+            }
+            elements.append(element)
+        }
+        for (letter, name) in [("y", "year"), ("M", "month"), ("d", "day")] {
+            guard let byte = letter.utf8.first, seen.contains(byte) else {
+                throw DatePatternError(text, "the \(name) (\(letter)) is missing, or this is not the word of a format")
+            }
+        }
+        let hasHalfDay = elements.contains(.halfDay)
+        let hasHalfDayHour = elements.contains { if case .halfDayHour = $0 { true } else { false } }
+        guard hasHalfDay == hasHalfDayHour else {
+            throw DatePatternError(text, "h and a belong together: an hour of the whole day is H")
+        }
+        self.elements = elements
+    }
+
+    /// Letters that say the same thing are one piece.
+    private static func piece(_ letter: Character) -> UInt8 {
+        switch letter {
+        case "h": UInt8(ascii: "H")
+        case "X", "x", "z": UInt8(ascii: "Z")
+        default: letter.asciiValue ?? 0
+        }
+    }
+
+    private static func element(_ letter: Character, _ count: Int) -> Element? {
+        let digits: (Int, Int)? = count == 1 ? (1, 2) : count == 2 ? (2, 2) : nil
+        switch (letter, count) {
+        case ("y", 4): return .year
+        case ("y", 2): return .shortYear
+        case ("M", 3): return .monthName(isLong: false)
+        case ("M", 4): return .monthName(isLong: true)
+        case ("E", 1...3): return .weekday(isLong: false)
+        case ("E", 4): return .weekday(isLong: true)
+        case ("a", 1): return .halfDay
+        case ("S", 1): return .fraction(nil)
+        case ("S", 2...9): return .fraction(count)
+        case ("Z", 1): return .offset(.basic, zulu: false, minutesOptional: false)
+        case ("X", 1): return .offset(.basic, zulu: true, minutesOptional: true)
+        case ("X", 2): return .offset(.basic, zulu: true, minutesOptional: false)
+        case ("X", 3): return .offset(.extended, zulu: true, minutesOptional: false)
+        case ("x", 1): return .offset(.basic, zulu: false, minutesOptional: true)
+        case ("x", 2): return .offset(.basic, zulu: false, minutesOptional: false)
+        case ("x", 3): return .offset(.extended, zulu: false, minutesOptional: false)
+        case ("z", 1): return .zone
+        default: break
+        }
+        guard let digits else { return nil }
+        switch letter {
+        case "M": return .month(digits.0, digits.1)
+        case "d": return .day(digits.0, digits.1)
+        case "H": return .hour(digits.0, digits.1)
+        case "h": return .halfDayHour(digits.0, digits.1)
+        case "m": return .minute(digits.0, digits.1)
+        case "s": return .second(digits.0, digits.1)
+        default: return nil
+        }
+    }
+
+    /// The whole text as a point in time, in UTC if the pattern has no offset.
+    func timestamp(_ text: Bytes) -> Timestamp? {
+        var scanner = DateScanner(text)
+        for element in elements {
+            guard read(element, &scanner) else { return nil }
+        }
+        return scanner.isAtEnd ? scanner.timestamp : nil
+    }
+
+    private func read(_ element: Element, _ scanner: inout DateScanner) -> Bool {
+        switch element {
+        case .literal(let byte): return scanner.literal(byte)
+        case .year:
+            guard let value = scanner.number(4...4) else { return false }
+            scanner.year = value
+        case .shortYear:
+            guard let year = scanner.number(2...2) else { return false }
+            // POSIX strptime: 69–99 are of the last century.
+            scanner.year = year + (year >= 69 ? 1900 : 2000)
+        case .month(let least, let most):
+            guard let value = scanner.number(least...most) else { return false }
+            scanner.month = value
+        case .day(let least, let most):
+            guard let value = scanner.number(least...most) else { return false }
+            scanner.day = value
+        case .hour(let least, let most), .halfDayHour(let least, let most):
+            guard let value = scanner.number(least...most) else { return false }
+            scanner.hour = value
+        case .minute(let least, let most):
+            guard let value = scanner.number(least...most) else { return false }
+            scanner.minute = value
+        case .second(let least, let most):
+            guard let value = scanner.number(least...most) else { return false }
+            scanner.second = value
+        case .fraction(let digits): return scanner.fraction(digits)
+        case .monthName(let isLong):
+            guard let place = scanner.word(of: isLong ? EnglishDates.months : EnglishDates.shortMonths) else { return false }
+            scanner.month = place + 1
+        case .weekday(let isLong):
+            return scanner.word(of: isLong ? EnglishDates.weekdays : EnglishDates.shortWeekdays) != nil
+        case .halfDay:
+            guard let place = scanner.word(of: EnglishDates.halves) else { return false }
+            scanner.isAfternoon = place == 1
+        case .offset(let form, let zulu, let minutesOptional):
+            return scanner.offset(form, zulu: zulu, minutesOptional: minutesOptional)
+        case .zone: return scanner.word(of: EnglishDates.zones) != nil
+        }
+        return true
+    }
+
+    /// Patterns of this file, which are right.
+    private init(elements: [Element], text: String) {
+        self.elements = elements
+        self.text = text
+    }
+
+    static let day = DatePattern(
+        elements: [.year, .literal(0x2D), .month(2, 2), .literal(0x2D), .day(2, 2)], text: "yyyy-MM-dd")
+
+    static let http = DatePattern(
+        elements: [.weekday(isLong: false), .literal(0x2C), .literal(0x20), .day(2, 2), .literal(0x20), .monthName(isLong: false),
+            .literal(0x20), .year, .literal(0x20), .hour(2, 2), .literal(0x3A), .minute(2, 2), .literal(0x3A), .second(2, 2),
+        ] + " GMT".utf8.map { .literal($0) }, text: "EEE, dd MMM yyyy HH:mm:ss 'GMT'")
+}
+
+/// Lower case; longer words before those that they begin with.
+private enum EnglishDates {
+    static let months = words("january february march april may june july august september october november december")
+    static let shortMonths = months.map { Array($0.prefix(3)) }
+    static let weekdays = words("monday tuesday wednesday thursday friday saturday sunday")
+    static let shortWeekdays = weekdays.map { Array($0.prefix(3)) }
+    static let halves = words("am pm")
+    static let zones = words("gmt utc ut z")
+
+    private static func words(_ text: String) -> [[UInt8]] { text.utf8.split(separator: 0x20).map { Array($0) } }
+}
+
+/// What is wrong with a pattern of dates.
+public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
+    public var pattern: String
+    /// What is wrong, and the way out.
+    public var problem: String
+
+    init(_ pattern: String, _ problem: String) {
+        self.pattern = pattern
+        self.problem = problem
+    }
+
+    public var description: String { "\"\(pattern)\" is not a format of dates: \(problem)" }
+}

@@ -1,0 +1,126 @@
+// Reads dates piece by piece from the bytes of a text, and puts the pieces together.
+
+internal import TarnStore
+
+/// A place in a text, and what was read of a date so far.
+struct DateScanner {
+    private let text: Bytes
+    private(set) var index = 0
+    var year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0
+    var microsecond = 0
+    /// Nil without `a`.
+    var isAfternoon: Bool?
+    /// Minutes east of UTC.
+    var offset = 0
+
+    init(_ text: Bytes) { self.text = text }
+
+    var isAtEnd: Bool { index == text.count }
+
+    /// Nil if a piece is out of its range. Second 60, a leap second, is the first of the next minute.
+    var timestamp: Timestamp? {
+        var hour = hour
+        if let isAfternoon {
+            guard (1...12).contains(hour) else { return nil }
+            hour = hour % 12 + (isAfternoon ? 12 : 0)
+        }
+        return Timestamp(
+            year: year, month: month, day: day, hour: hour, minute: minute, second: second, microsecond: microsecond,
+            offset: offset)
+    }
+
+    mutating func literal(_ byte: UInt8) -> Bool {
+        guard index < text.count, text[index] == byte else { return false }
+        index += 1
+        return true
+    }
+
+    /// ASCII letters in either case, the first of the words that is there; its place among them.
+    mutating func word(of words: [[UInt8]]) -> Int? {
+        for (place, word) in words.enumerated() where index + word.count <= text.count {
+            if word.indices.allSatisfy({ text[index + $0] | 0x20 == word[$0] }) {
+                index += word.count
+                return place
+            }
+        }
+        return nil
+    }
+
+    /// A number of that many digits.
+    mutating func number(_ digits: ClosedRange<Int>) -> Int? {
+        var value = 0, count = 0
+        while count < digits.upperBound, index < text.count, (0x30...0x39).contains(text[index]) {
+            value = value * 10 + Int(text[index] - 0x30)
+            index += 1
+            count += 1
+        }
+        return count >= digits.lowerBound ? value : nil
+    }
+
+    /// Digits behind a point, of which what is smaller than a microsecond is cut off. Nil: as many as there are, one at least.
+    mutating func fraction(_ digits: Int?) -> Bool {
+        var scale = 100_000, count = 0
+        microsecond = 0
+        while count < digits ?? .max, index < text.count, (0x30...0x39).contains(text[index]) {
+            microsecond += Int(text[index] - 0x30) * scale
+            scale /= 10
+            index += 1
+            count += 1
+        }
+        return count > 0 && count == digits ?? count
+    }
+
+    enum OffsetForm { case basic, extended, either }
+
+    /// `+01:00`, `+0100`, and `+01` if the minutes are optional; `Z` if it is allowed.
+    mutating func offset(_ form: OffsetForm, zulu: Bool, minutesOptional: Bool) -> Bool {
+        guard index < text.count else { return false }
+        let sign = text[index]
+        if zulu, sign | 0x20 == UInt8(ascii: "z") {
+            index += 1
+            offset = 0
+            return true
+        }
+        guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return false }
+        index += 1
+        guard let hours = number(2...2), hours < 24 else { return false }
+        var minutes = 0
+        let hasColon = index < text.count && text[index] == UInt8(ascii: ":")
+        let hasDigit = index < text.count && (0x30...0x39).contains(text[index])
+        if hasColon ? form != .basic : (hasDigit && form != .extended) {
+            if hasColon { index += 1 }
+            guard let read = number(2...2), read < 60 else { return false }
+            minutes = read
+        } else if !minutesOptional {
+            return false
+        }
+        offset = (hours * 60 + minutes) * (sign == UInt8(ascii: "+") ? 1 : -1)
+        return true
+    }
+
+    /// See `DateFormat.iso8601`.
+    static func iso8601(_ text: Bytes) -> Timestamp? {
+        var scanner = DateScanner(text)
+        guard let year = scanner.number(4...4), scanner.literal(UInt8(ascii: "-")),
+            let month = scanner.number(2...2), scanner.literal(UInt8(ascii: "-")),
+            let day = scanner.number(2...2)
+        else { return nil }
+        (scanner.year, scanner.month, scanner.day) = (year, month, day)
+        if scanner.isAtEnd { return scanner.timestamp }
+        var hasTime = scanner.literal(UInt8(ascii: "T"))
+        if !hasTime { hasTime = scanner.literal(UInt8(ascii: "t")) }
+        if !hasTime { hasTime = scanner.literal(UInt8(ascii: " ")) }
+        guard hasTime, let hour = scanner.number(2...2), scanner.literal(UInt8(ascii: ":")), let minute = scanner.number(2...2)
+        else { return nil }
+        (scanner.hour, scanner.minute) = (hour, minute)
+        if scanner.literal(UInt8(ascii: ":")) {
+            guard let second = scanner.number(2...2) else { return nil }
+            scanner.second = second
+            var hasFraction = scanner.literal(UInt8(ascii: "."))
+            if !hasFraction { hasFraction = scanner.literal(UInt8(ascii: ",")) }
+            if hasFraction, !scanner.fraction(nil) { return nil }
+        }
+        if !scanner.isAtEnd, !scanner.offset(.either, zulu: true, minutesOptional: true) { return nil }
+        return scanner.isAtEnd ? scanner.timestamp : nil
+    }
+}

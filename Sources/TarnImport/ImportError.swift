@@ -14,6 +14,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownField(entity: String, field: String)
     /// More than one of ``Importer/Limits`` allows. Nothing behind it was read.
     case tooLarge(Excess, limit: Int)
+    /// The mapping names a transformer that is neither built in nor registered in it.
+    case unknownTransformer(entity: String, field: String, name: String)
     case outOfMemory
 
     /// What is too large.
@@ -42,6 +44,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
             "the response has more than \(limit) bytes beside its list of records, or there is no list to divide it by; check the key path of the records, or raise the importer's limits.documentSize"
         case .tooLarge(.element, let limit):
             "one record of the response has more than \(limit) bytes; raise the importer's limits.documentSize"
+        case .unknownTransformer(let entity, let field, let name):
+            "\(entity).\(field) is to go through `\(name)`, and there is no such transformer: register it in the mapping"
         case .outOfMemory: "there is no memory for a parser"
         }
     }

@@ -8,14 +8,40 @@ public struct ImportReport: Sendable, Hashable {
         public var created = 0
         public var updated = 0
         public var unchanged = 0
+        /// Records that the response said are no more, and that were there. What their delete rules took along is not counted.
+        public var deleted = 0
+        /// Records that came with a smaller version than the stored one, and were left as they are.
+        public var older = 0
+        /// Of those created, the ones that are known in part only.
+        public var partial = 0
+        /// Records that were not stored: without a usable key, or with unique values of another one.
+        public var skipped = 0
 
-        public init(created: Int = 0, updated: Int = 0, unchanged: Int = 0) {
+        public init(
+            created: Int = 0, updated: Int = 0, unchanged: Int = 0, deleted: Int = 0, older: Int = 0, partial: Int = 0,
+            skipped: Int = 0
+        ) {
             self.created = created
             self.updated = updated
             self.unchanged = unchanged
+            self.deleted = deleted
+            self.older = older
+            self.partial = partial
+            self.skipped = skipped
         }
 
+        /// Records that are in the store by this.
         public var total: Int { created + updated + unchanged }
+
+        mutating func add(_ other: Counts) {
+            created += other.created
+            updated += other.updated
+            unchanged += other.unchanged
+            deleted += other.deleted
+            older += other.older
+            partial += other.partial
+            skipped += other.skipped
+        }
     }
 
     /// A JSON path that the description neither maps nor ignores.
@@ -27,7 +53,7 @@ public struct ImportReport: Sendable, Hashable {
 
     /// By entity name.
     public var entities: [String: Counts] = [:]
-    /// At most `ImportReport.diagnosticLimit`.
+    /// At most as many as the importer's limit says; of several reports at most ``diagnosticLimit``.
     public var diagnostics: [Diagnostic] = []
     /// How many there were.
     public var diagnosticCount = 0
@@ -43,6 +69,7 @@ public struct ImportReport: Sendable, Hashable {
     /// Records that were met again in the same unit and said something else.
     public var conflicts = 0
 
+    /// The default of an importer's limit.
     public static let diagnosticLimit = 100
 
     public init() {}
@@ -50,15 +77,15 @@ public struct ImportReport: Sendable, Hashable {
     public var created: Int { entities.values.reduce(0) { $0 + $1.created } }
     public var updated: Int { entities.values.reduce(0) { $0 + $1.updated } }
     public var unchanged: Int { entities.values.reduce(0) { $0 + $1.unchanged } }
+    public var deleted: Int { entities.values.reduce(0) { $0 + $1.deleted } }
+    public var older: Int { entities.values.reduce(0) { $0 + $1.older } }
 
     /// Adds another report, as of the next page.
     public mutating func add(_ other: ImportReport) {
         for (entity, counts) in other.entities {
-            entities[entity, default: Counts()].created += counts.created
-            entities[entity, default: Counts()].updated += counts.updated
-            entities[entity, default: Counts()].unchanged += counts.unchanged
+            entities[entity, default: Counts()].add(counts)
         }
-        diagnostics += other.diagnostics.prefix(ImportReport.diagnosticLimit - diagnostics.count)
+        diagnostics += other.diagnostics.prefix(max(0, ImportReport.diagnosticLimit - diagnostics.count))
         diagnosticCount += other.diagnosticCount
         skipped += other.skipped
         dropped += other.dropped
@@ -82,6 +109,8 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
         case keyMissing = "key.missing"
         /// A value of a wrong type: the old value is kept.
         case valueType = "value.type"
+        /// A text that is none of the values of an `enum` that has a fallback: the fallback is stored.
+        case valueUnknown = "value.unknown"
         /// Null where the schema says that there is a value: null is stored.
         case valueNull = "value.null"
         /// A relationship's value that is neither an object, a key, nor a list of them: the old one is kept.
@@ -90,6 +119,8 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
         case referenceUnstorable = "reference.unstorable"
         /// A record with values that another one has, and that have to be unique: it is not stored.
         case notUnique = "record.notUnique"
+        /// A record that is no more, and whose delete rules say that it stays.
+        case deleteDenied = "record.deleteDenied"
     }
 
     public var code: Code
@@ -101,6 +132,8 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The attribute or relationship.
     public var field: String?
     public var message: String
+    /// The JSON of the value, at most 80 characters of it.
+    public var sample: String?
 
     public var description: String {
         let record = entity + (key.map { " \($0)" } ?? "")

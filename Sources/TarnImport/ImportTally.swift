@@ -25,6 +25,14 @@ struct ImportTally {
         }
     }
 
+    mutating func older(_ plan: Int) { counts[plan].older += 1 }
+
+    mutating func deleted(_ plan: Int) { counts[plan].deleted += 1 }
+
+    mutating func partial(_ plan: Int) { counts[plan].partial += 1 }
+
+    mutating func skipped(_ plan: Int, _ count: Int = 1) { counts[plan].skipped += count }
+
     /// What was stored of a record was undone.
     mutating func dropped(_ plan: Int, draft: Int?, _ outcome: StoreWriter.Outcome) {
         switch outcome {

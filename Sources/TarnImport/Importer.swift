@@ -17,6 +17,14 @@ public final class Importer {
     public var limits = Limits()
     /// Whether records that have unique values of another one fail the unit. Otherwise each is left as it was, and reported.
     public var isStrict = false
+    public var hooks = ImportHooks()
+    /// For what hooks make of JSON.
+    private var editedParser: JSONParser?
+    /// How many diagnostics a report holds; all are counted. 100 if nothing is said.
+    public var diagnosticLimit: Int {
+        get { drafter.diagnosticLimit }
+        set { drafter.diagnosticLimit = max(0, newValue) }
+    }
 
     /// - Throws: `ImportError.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
     public init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
@@ -70,6 +78,7 @@ public final class Importer {
 
     func target(_ entity: String, _ parent: ParentReference?) throws(ImportError) -> Target {
         guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
+        if hooks.beforeDraft != nil, editedParser == nil { editedParser = try JSONParser() }
         guard let parent else { return Target(plan: position) }
         guard let field = plan.plans[position].entity.field(parent.relationship),
             case .reference(let reference) = field.kind, !reference.isToMany
@@ -84,11 +93,19 @@ public final class Importer {
         var added = Added(listed: [], count: 0)
         let isList = tape.kind(place) == .array
         let list = tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
+        let entity = plan.plans[target.plan].entity
         func draft(_ index: Int) {
-            drafter.locate(list: list, position: isList ? first + added.count : -1, place: index)
             added.count += 1
+            let position = isList ? first + added.count - 1 : -1
+            var (tape, index) = (tape, index)
+            if let edit = hooks.beforeDraft, let editedParser {
+                var json = JSONValue(tape, index)
+                guard edit(entity.name, &json) else { return }
+                (tape, index) = (ImportHooks.parsed(json, editedParser), Tape.root)
+            }
+            drafter.locate(list: list, position: position, place: index)
             if let key = drafter.draft(tape, index, plan: target.plan, parent: target.injected) {
-                added.listed.append(ListedRecord(entity: plan.plans[target.plan].entity.root, storageKey: key))
+                added.listed.append(ListedRecord(entity: entity.root, storageKey: key))
             }
         }
         if isList {
@@ -126,28 +143,66 @@ public final class Importer {
         var report = ImportReport()
         report.listed = listed
         let order = drafter.list.sorted()
+        let hasHook = hooks.afterDraft != nil
+        var editedBody = ByteWriter()
         var tally = ImportTally(plans: plan.plans.count, drafts: drafter.list.count)
-        var next = 0
+        var next = 0, deletions: [Int] = [], olderLists: Set<[UInt8]> = []
         while next < order.count {
             let planIndex = Int(drafter.list.drafts[order[next]].plan)
             let entity = plan.plans[planIndex].entity
             while next < order.count, Int(drafter.list.drafts[order[next]].plan) == planIndex {
                 let index = order[next], draft = drafter.list.drafts[index]
                 next += 1
-                guard let body = drafter.list.body(draft) else { continue }
+                guard var body = drafter.list.body(draft) else { continue }
+                if draft.isDeleted {
+                    deletions.append(index)
+                    continue
+                }
                 let key = drafter.list.key(draft)
-                let outcome = try writer.merge(
-                    entity, key, body, isComplete: draft.isComplete)
+                if hasHook {
+                    let edited = hooks.edit(plan.plans[planIndex], key, body, isComplete: draft.isComplete, into: &editedBody) {
+                        reportRefused(plan.plans[planIndex], key, $0, $1)
+                    }
+                    guard edited.isKept else {
+                        tally.skipped(planIndex)
+                        report.skipped += 1
+                        let access = writer.access
+                        if try access.lending({ try access.row(entity, key) == nil }) {
+                            report.dropped.append(ListedRecord(entity: entity.root, storageKey: Array(key)))
+                        }
+                        continue
+                    }
+                    if let isWide = edited.isWide, let changed = RowBody(editedBody.bytes, isWide: isWide) { body = changed }
+                }
+                var outcome: StoreWriter.Outcome?
+                if plan.plans[planIndex].policies.readsStored {
+                    outcome = try merge(plan.plans[planIndex], key, body, isComplete: draft.isComplete, &writer)
+                } else {
+                    outcome = try writer.merge(entity, key, body, isComplete: draft.isComplete)
+                }
+                guard let outcome else {
+                    tally.older(planIndex)
+                    olderLists.insert(Array(entity.name.utf8) + [0] + Array(key))
+                    continue
+                }
                 tally.stored(planIndex, draft: index, outcome)
+                if !draft.isComplete, case .created = outcome {
+                    let access = writer.access
+                    if try access.lending({ try access.row(entity, key)?.isPartial == true }) { tally.partial(planIndex) }
+                }
             }
         }
-        try connectDerived(&writer, &tally)
+        try connectDerived(&writer, &tally, except: olderLists)
+        try delete(deletions, &writer, &tally)
         if isStrict {
             try writer.checkUnique()
         } else {
             try dropDoubles(&writer, &tally, &report)
         }
-        for (index, counts) in tally.counts.enumerated() where counts.total > 0 {
+        for (index, plan) in plan.plans.enumerated() {
+            if let count = drafter.skippedByEntity[plan.entity.name] { tally.skipped(index, count) }
+        }
+        for (index, counts) in tally.counts.enumerated() where counts != ImportReport.Counts() {
             report.entities[plan.plans[index].entity.name] = counts
         }
         report.diagnostics = drafter.diagnostics
@@ -161,7 +216,75 @@ public final class Importer {
         }
         report.unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
         discard()
+        try hooks.afterMerge?(report, &writer)
         return report
+    }
+
+    /// A value that a hook set and the attribute's type does not take.
+    private func reportRefused(_ plan: EntityPlan, _ key: Bytes, _ field: String, _ json: JSONValue) {
+        drafter.diagnosticCount += 1
+        guard drafter.diagnostics.count < diagnosticLimit else { return }
+        let text = json.text
+        drafter.diagnostics.append(
+            Diagnostic(
+                code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description, field: field,
+                message: "what a hook set is no value of this attribute; what the response says is taken",
+                sample: text.count > 80 ? text.prefix(79) + "…" : text))
+    }
+
+    /// Merges a draft by what its entity says about versions and lists. Nil if it is older than what is stored.
+    private func merge(
+        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool, _ writer: inout StoreWriter
+    ) throws -> StoreWriter.Outcome? {
+        let access = writer.access
+        var combined = ByteWriter(), isOlder = false, isWide: Bool?
+        try access.lending {
+            guard let row = try access.row(plan.entity, key) else { return }
+            isOlder = plan.policies.isOlder(body, than: row.body)
+            guard !isOlder, !plan.policies.lists.isEmpty else { return }
+            isWide = try plan.policies.combined(body, with: row.body, into: &combined) { value, reference in
+                _ = try access.forEachReference(value) {
+                    reference($0)
+                    return true
+                }
+            }
+        }
+        if isOlder { return nil }
+        guard let isWide, let both = RowBody(combined.bytes, isWide: isWide) else {
+            return try writer.merge(plan.entity, key, body, isComplete: isComplete)
+        }
+        return try writer.merge(plan.entity, key, both, isComplete: isComplete)
+    }
+
+    /// Deletes what the response says is no more, by its delete rules, when everything else is stored.
+    private func delete(_ deletions: [Int], _ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
+        for index in deletions {
+            let draft = drafter.list.drafts[index], plan = plan.plans[Int(draft.plan)]
+            guard let body = drafter.list.body(draft), let tuple = drafter.tombstones[index],
+                let key = tuple.withUnsafeBytes({ RecordKey(tuple: $0) })
+            else { continue }
+            if plan.policies.version != 0 {
+                let access = writer.access, storageKey = drafter.list.key(draft)
+                let isOlder = try access.lending {
+                    try access.row(plan.entity, storageKey).map { plan.policies.isOlder(body, than: $0.body) } ?? false
+                }
+                if isOlder {
+                    tally.older(Int(draft.plan))
+                    continue
+                }
+            }
+            do {
+                if try writer.delete(plan.entity.name, key) { tally.deleted(Int(draft.plan)) }
+            } catch let error as StoreError {
+                guard case .deleteDenied = error else { throw error }
+                drafter.diagnosticCount += 1
+                guard drafter.diagnostics.count < diagnosticLimit else { continue }
+                drafter.diagnostics.append(
+                    Diagnostic(
+                        code: .deleteDenied, path: "$", entity: plan.entity.name, key: key.description, field: nil,
+                        message: "it is no more at the server, and stays here: \(error)"))
+            }
+        }
     }
 
     /// Takes out what has unique values of another record, and reports it.
@@ -177,11 +300,12 @@ public final class Importer {
             let entity = plan.plans[position].entity
             tally.dropped(position, draft: found?.1, dropped.outcome)
             report.skipped += 1
+            tally.skipped(position)
             if case .created = dropped.outcome {
                 report.dropped.append(ListedRecord(entity: dropped.entity, storageKey: dropped.storageKey))
             }
             drafter.diagnosticCount += 1
-            guard drafter.diagnostics.count < ImportReport.diagnosticLimit else { continue }
+            guard drafter.diagnostics.count < diagnosticLimit else { continue }
             func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { writer.access.describe($0) } }
             drafter.diagnostics.append(
                 Diagnostic(
@@ -193,12 +317,17 @@ public final class Importer {
 
     /// Lists whose references stand in their members: members that came as bare keys get theirs, members that left lose it.
     /// Of members whose references are a list, both is done here.
-    private func connectDerived(_ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
+    ///
+    /// - Parameter older: records, by entity and key, whose answer is older than what is stored.
+    private func connectDerived(
+        _ writer: inout StoreWriter, _ tally: inout ImportTally, except older: Set<[UInt8]>
+    ) throws {
         guard !drafter.derived.isEmpty else { return }
         // The last list that is said of a relationship of a record counts.
         var last: [[UInt8]: Int] = [:]
         for (index, note) in drafter.derived.enumerated() { last[note.identity] = index }
-        for (index, note) in drafter.derived.enumerated() where last[note.identity] == index {
+        for (index, note) in drafter.derived.enumerated() where note.keepsOthers || last[note.identity] == index {
+            if !older.isEmpty, older.contains(Array(note.entity.utf8) + [0] + note.target) { continue }
             let owner = plan.plans[note.ownerPlan].entity
             guard let indexID = note.field.index else { continue }
             for (position, member) in note.members.enumerated() where note.unsetMembers.contains(member) {
@@ -210,13 +339,14 @@ public final class Importer {
                         &writer)
                 guard let outcome else {
                     drafter.diagnosticCount += 1
-                    if drafter.diagnostics.count < ImportReport.diagnosticLimit {
+                    if drafter.diagnostics.count < diagnosticLimit {
                         drafter.diagnostics.append(note.unstorable(member, owner: owner.name))
                     }
                     continue
                 }
                 if case .updated = outcome { tally.updated(note.ownerPlan, member, draft: member.withUnsafeBytes { drafter.list.find(note.ownerPlan, $0) }) }
             }
+            if note.keepsOthers { continue }
             try writer.applyIndexChanges()
             let members = Set(note.members)
             // A key that holds the reference cannot let go of it.

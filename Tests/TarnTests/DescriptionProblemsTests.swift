@@ -85,10 +85,10 @@ struct DescriptionProblemsTests {
                 "7:11: api.naming: expected a mapping from words in JSON to words in names, found \"id\""),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]",
-                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was), found a list"),
+                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was, version, deleted, rest, coercion, dates, nulls, absent, to_many, duplicates), found a list"),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label:",
-                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was), found nothing"),
+                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was, version, deleted, rest, coercion, dates, nulls, absent, to_many, duplicates), found nothing"),
             .init(
                 "attributes: { id: int, number: int, title: string }", "attributes: [id]",
                 "18:17: entities.Milestone.attributes: expected a mapping from names to types, found a list"),

@@ -20,7 +20,10 @@ struct DescriptionReferenceTests {
     static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/Tarn/Tarn.docc/DescriptionFile.md").standardized
 
-    static func blocks() throws -> [Block] {
+    /// The page about values shows parts of descriptions too.
+    static let values = page.deletingLastPathComponent().appendingPathComponent("ImportValues.md")
+
+    static func blocks(of page: URL = page) throws -> [Block] {
         var blocks: [Block] = []
         var open: Block?
         for (index, line) in try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n").enumerated() {
@@ -78,7 +81,8 @@ struct DescriptionReferenceTests {
 
     @Test("every YAML block that the page shows as right is right")
     func everyBlockIsRight() throws {
-        let blocks = try Self.blocks().filter { $0.language == "yaml" && $0.firstLine != "# not valid" }
+        let blocks = try [Self.page, Self.values].flatMap { try Self.blocks(of: $0) }
+            .filter { $0.language == "yaml" && $0.firstLine != "# not valid" }
         #expect(blocks.count >= 12)
         for block in blocks {
             let text = try #require(Self.wrap(block), "line \(block.line): no such place: \(block.firstLine)")
@@ -114,7 +118,7 @@ struct DescriptionReferenceTests {
         let words = [
             "store", "api", "entities", "endpoints", "base", "aliases", "headers", "auth", "naming", "key",
             "attributes",
-            "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "was", "to", "inverse", "ordered", "path",
+            "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion", "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest", "was", "to", "inverse", "ordered", "path",
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
             "header_link",

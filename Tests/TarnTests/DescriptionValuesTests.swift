@@ -37,6 +37,60 @@ struct DescriptionValuesTests {
         #expect(plain.rules == FieldRules() && plain.entities["Thing"]?.fields == [:])
     }
 
+    @Test("rules of merging may be said by the API, an entity, an attribute and a relationship")
+    func merging() throws {
+        let text = """
+            api: { base: 'https://a.example', nulls: ignore, to_many: append, duplicates: first_wins }
+            entities:
+              Thing:
+                key: id
+                nulls: clear
+                absent: clear
+                duplicates: last_wins
+                version: revision
+                deleted: { 'state.name': gone }
+                attributes: { id: int, revision: int, v: { type: int?, nulls: ignore, absent: keep } }
+                relationships:
+                  others: { to: [Thing], to_many: prepend }
+                  next: { to: Thing, nulls: ignore }
+              Other: { key: id, attributes: { id: int }, deleted: deleted_at }
+            """
+        let mapping = try Description.parse(text, file: "f.yaml").mapping
+        #expect(mapping.rules == FieldRules(nulls: .ignore, toMany: .append) && mapping.duplicates == .firstWins)
+        let thing = try #require(mapping.entities["Thing"])
+        #expect(thing.rules == FieldRules(nulls: .clear, absent: .clear) && thing.duplicates == .lastWins)
+        #expect(thing.version == "revision" && thing.tombstone == TombstoneRule(path: "state.name", equals: "gone"))
+        #expect(
+            thing.fields == [
+                "v": FieldRules(nulls: .ignore, absent: .keep), "others": FieldRules(toMany: .prepend), "next": FieldRules(nulls: .ignore),
+            ])
+        #expect(mapping.entities["Other"]?.tombstone == TombstoneRule(path: "deleted_at"))
+    }
+
+    @Test("fallbacks, transformers and what keeps the rest may be said; transformers of code are named as the built-in ones are")
+    func transformers() throws {
+        let text = """
+            api: { base: 'https://a.example' }
+            entities:
+              Thing:
+                key: id
+                rest: extra
+                attributes:
+                  id: int
+                  extra: json?
+                  v: { type: enum, values: [a, b], fallback: b }
+                  w: { type: string, transform: [trim, shout] }
+            """
+        let shout = ValueTransformer("shout", decode: { $0 })
+        let mapping = try Description.parse(text, file: "f.yaml", transformers: [shout]).mapping
+        let thing = try #require(mapping.entities["Thing"])
+        #expect(thing.rest == "extra" && mapping.transformers == [shout])
+        #expect(thing.fields == ["v": FieldRules(fallback: "b"), "w": FieldRules(transformers: ["trim", "shout"])])
+        let error = try #require(throws: DescriptionError.self) { try Description.parse(text, file: "f.yaml") }
+        #expect(error.problems.count == 1 && error.problems[0].message.hasPrefix("unknown transformer \"shout\""), "\(error)")
+        #expect(error.problems[0].line == 10)
+    }
+
     @Test("what is wrong about values is reported at its line with the way out", arguments: [
         ("coercion: strickt", "", "date", "unknown coercion \"strickt\": did you mean \"strict\"?"),
         ("dates: []", "", "date", "has no format"),
@@ -45,6 +99,16 @@ struct DescriptionValuesTests {
         ("", "", "{ type: int, format: day }", "only a date has a format"),
         ("", "", "{ type: date, format: day, epoch: seconds }", "name its unit under format"),
         ("", "", "{ type: int, coercion: Strict }", "unknown coercion \"Strict\""),
+        ("", "", "{ type: enum, values: [a], fallback: c }", "unknown value \"c\""),
+        ("", "", "{ type: int, fallback: c }", "only an enum has a fallback"),
+        ("", "rest: extra", "int", "there is no such attribute extra"), ("", "rest: v", "int", "no such attribute v"),
+        ("", "", "{ type: int, transform: [] }", "has no transformer"),
+        ("nulls: keep", "", "int", "unknown rule for nulls \"keep\""),
+        ("", "duplicates: first", "int", "unknown rule for duplicates \"first\""),
+        ("", "version: w", "int", "unknown attribute \"w\""), ("", "version: v", "bool", "a version is a number, a date or a text"),
+        ("", "deleted: { a: 1, b: 2 }", "int", "expected one key path and the value"),
+        ("", "deleted: $", "int", "$ is the whole record"),
+        ("", "relationships: { r: { to: Thing, to_many: append } }", "int", "leads to one record"),
     ])
     func problems(_ api: String, _ entity: String, _ attribute: String, _ expected: String) throws {
         let text = description(api, entity, attribute)

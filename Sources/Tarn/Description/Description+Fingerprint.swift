@@ -10,6 +10,7 @@ extension Description {
         var text = ""
         for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
         text += DescriptionDigest.text(of: mapping.rules, "rules")
+        if let duplicates = mapping.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
             for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
@@ -24,6 +25,10 @@ extension Description {
             guard let mapped = mapping.entities[entity.name] else { continue }
             for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }
             text += DescriptionDigest.text(of: mapped.rules, "rules")
+            if let duplicates = mapped.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
+            if let rest = mapped.rest { text += "rest \(rest)\n" }
+            if let version = mapped.version { text += "version \(version)\n" }
+            if let tombstone = mapped.tombstone { text += "deleted \(tombstone.path) \(tombstone.equals ?? "")\n" }
             for (name, rules) in mapped.fields.sorted(by: { $0.key < $1.key }) { text += DescriptionDigest.text(of: rules, "field \(name)") }
             for (name, unit) in mapped.epochs.sorted(by: { $0.key < $1.key }) { text += "epoch \(name) \(unit.rawValue)\n" }
         }
@@ -52,6 +57,7 @@ private enum DescriptionDigest {
     static func text(of rules: FieldRules, _ what: String) -> String {
         guard rules != FieldRules() else { return "" }
         let dates = rules.dates.map { $0.map(\.description).joined(separator: "\n ") } ?? ""
-        return "\(what) \(rules.coercion?.rawValue ?? "") \(dates)\n"
+        return "\(what) \(rules.coercion?.rawValue ?? "") \(dates) \(rules.nulls?.rawValue ?? "") \(rules.absent?.rawValue ?? "") \(rules.toMany?.rawValue ?? "")\n"
+            + (rules.fallback.map { "fallback \($0)\n" } ?? "") + (rules.transformers.map { "transform \($0)\n" } ?? "")
     }
 }

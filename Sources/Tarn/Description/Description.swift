@@ -37,9 +37,10 @@ public struct Description: Sendable, Hashable {
 
     /// Reads and checks a description file.
     ///
+    /// - Parameter transformers: those that the file may name beside the built-in ones.
     /// - Throws: `DescriptionError` with every problem found: the file cannot be read, is not YAML in UTF-8, or breaks
     ///   a rule of the format.
-    public static func load(path: String) throws(DescriptionError) -> Description {
+    public static func load(path: String, transformers: [ValueTransformer] = []) throws(DescriptionError) -> Description {
         let bytes = try read(path)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             // Lines are searched only now: a valid file pays nothing for them.
@@ -47,7 +48,7 @@ public struct Description: Sendable, Hashable {
             let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
             throw DescriptionError([.init(file: path, line: line, "not valid UTF-8: save the file as UTF-8 text")])
         }
-        return try parse(text, file: path)
+        return try parse(text, file: path, transformers: transformers)
     }
 
     /// Checks the text of a description file.
@@ -55,11 +56,14 @@ public struct Description: Sendable, Hashable {
     /// - Parameters:
     ///   - text: YAML.
     ///   - file: The path to name in errors; a relative store lies beside it. Nothing is read from it.
+    ///   - transformers: those that the text may name beside the built-in ones.
     /// - Throws: `DescriptionError` with every problem found.
-    public static func parse(_ text: String, file: String) throws(DescriptionError) -> Description {
+    public static func parse(
+        _ text: String, file: String, transformers: [ValueTransformer] = []
+    ) throws(DescriptionError) -> Description {
         guard text.utf8.count <= sizeLimit else { throw tooLarge(file) }
         let document = try YAMLDocument.parse(text, file: file)
-        var reader = DescriptionReader(file: file)
+        var reader = DescriptionReader(file: file, transformers: transformers)
         let description = reader.description(document)
         guard let description, reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
         return description

@@ -6,7 +6,9 @@ import TarnStore
 extension DescriptionReader {
     mutating func entities(_ top: Section) -> (Schema, Mapping) {
         var schema = Schema()
-        var mapping = Mapping(naming: naming(top), rules: rules(top))
+        var mapping = Mapping(naming: naming(top))
+        mapping.transformers = transformers
+        rules(top, into: &mapping)
         let entries = entries(top, "entities", of: "names to entities")
         if let value = top["entities"], entries.isEmpty, !isReported("entities") {
             report("entities", value.mark, "there are no entities: describe at least one kind of record")
@@ -34,9 +36,17 @@ extension DescriptionReader {
             }
         }
         for problem in mapping.problems(for: schema) {
-            let attribute = "entities.\(problem.entity ?? "").attributes.\(problem.field ?? "")"
-            let isEpoch = mapping.entities[problem.entity ?? ""]?.epochs[problem.field ?? ""] != nil
-            let field = "\(attribute).\(isEpoch ? "epoch" : "format")"
+            guard let name = problem.field else {
+                let isRest = mapping.entities[problem.entity ?? ""]?.rest.map { problem.message.hasSuffix(" \($0)") } ?? false
+                report(at: "entities.\(problem.entity ?? "").\(isRest ? "rest" : "version")", problem.message)
+                continue
+            }
+            let attribute = "entities.\(problem.entity ?? "").attributes.\(name)"
+            let itsMapping = mapping.entities[problem.entity ?? ""], rules = itsMapping?.fields[name]
+            let part =
+                itsMapping?.epochs[name] != nil
+                ? "epoch" : rules?.transformers != nil ? "transform" : rules?.fallback != nil ? "fallback" : "format"
+            let field = "\(attribute).\(part)"
             if !isReported(field) { report(at: field, problem.message) }
         }
         return (schema, mapping)
@@ -77,12 +87,12 @@ extension DescriptionReader {
         guard
             let section = section(
                 entry.value, field,
-                keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore", "compression", "was"]
+                keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore", "compression", "was", "version", "deleted", "rest"]
                     + DescriptionReader.ruleKeys,
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
         else { return (definition, mapping) }
-        mapping.rules = rules(section, dates: "dates")
+        rules(ofEntity: section, into: &mapping)
         definition.parent = text(section, "parent")
         definition.renamedFrom = text(section, "was")
         definition.key = texts(section, "key").map(\.text)
@@ -121,7 +131,8 @@ extension DescriptionReader {
         let optional = "write a ? after the type instead, such as type: string?"
         guard
             let section = section(
-                entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values", "was", "coercion", "format"],
+                entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values", "was", "coercion", "format", "nulls", "absent",
+                    "fallback", "transform"],
                 required: ["type"],
                 instead: ["optional": optional, "required": optional, "nullable": optional],
                 example: ["type": "type: string"])
@@ -254,7 +265,8 @@ extension DescriptionReader {
         }
         guard
             let section = section(
-                entry.value, field, keys: ["to", "from", "inverse", "ordered", "on_delete", "join", "was"], required: ["to"],
+                entry.value, field, keys: ["to", "from", "inverse", "ordered", "on_delete", "join", "was", "nulls", "absent", "to_many"],
+                required: ["to"],
                 example: ["to": "to: User, or to: [Label] if there are many"])
         else { return nil }
         let paths = sources(section)
@@ -263,6 +275,11 @@ extension DescriptionReader {
         let rule = deleteRule(section), join = join(section), was = text(section, "was")
         guard let value = section["to"], let destination = destination(value, section.path("to")) else { return nil }
         if !paths.isEmpty, join == nil { mapping.paths[entry.key] = paths }
+        let rules = rules(section, dates: "dates")
+        if rules != FieldRules() { mapping.fields[entry.key] = rules }
+        if rules.toMany != nil, !destination.isMany {
+            report(section, "to_many", "this relationship leads to one record, which is replaced: remove the line")
+        }
         return RelationshipDefinition(
             entry.key, to: destination.entity, many: destination.isMany, ordered: ordered, inverse: inverse, onDelete: rule,
             joinedBy: join, renamedFrom: was)

@@ -5,20 +5,58 @@ import TarnStore
 
 extension DescriptionReader {
     /// The keys that `api` and an entity have for it.
-    static let ruleKeys = ["coercion", "dates"]
+    static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates"]
 
     /// What counts for all of an API. `api` itself reports keys that are not known.
-    mutating func rules(_ top: Section) -> FieldRules {
-        guard let value = top["api"], case .mapping(let entries) = value.content else { return FieldRules() }
+    mutating func rules(_ top: Section, into mapping: inout Mapping) {
+        guard let value = top["api"], case .mapping(let entries) = value.content else { return }
         var section = Section(field: "api", mark: value.mark, values: [:])
         for entry in entries where DescriptionReader.ruleKeys.contains(entry.key) { section.values[entry.key] = entry.value }
-        return rules(section, dates: "dates")
+        mapping.rules = rules(section, dates: "dates")
+        mapping.duplicates = word(section, "duplicates", "rule for duplicates")
+    }
+
+    /// What an entity says.
+    mutating func rules(ofEntity section: Section, into mapping: inout EntityMapping) {
+        mapping.rules = rules(section, dates: "dates")
+        mapping.duplicates = word(section, "duplicates", "rule for duplicates")
+        mapping.version = text(section, "version")
+        mapping.tombstone = tombstone(section)
+        mapping.rest = text(section, "rest")
+    }
+
+    /// `deleted: deleted_at`, or `deleted: { state: gone }`.
+    private mutating func tombstone(_ section: Section) -> TombstoneRule? {
+        guard let value = section["deleted"] else { return nil }
+        guard case .mapping(let pairs) = value.content else {
+            guard let text = text(section, "deleted"), let path = keyPath(text, section.path("deleted"), value.mark) else { return nil }
+            return tombstone(path, section)
+        }
+        guard pairs.count == 1, let pair = pairs.first else {
+            report(section, "deleted", "expected one key path and the value that stands there, such as deleted: { state: gone }")
+            return nil
+        }
+        guard let path = keyPath(pair.key, section.path("deleted"), pair.keyMark),
+            let equals = text(pair.value, section.path("deleted"))
+        else { return nil }
+        return tombstone(path, section, equals)
+    }
+
+    private mutating func tombstone(_ path: TarnImport.KeyPath, _ section: Section, _ equals: String? = nil) -> TombstoneRule? {
+        guard !path.keys.isEmpty else {
+            report(section, "deleted", "$ is the whole record: name a key of it")
+            return nil
+        }
+        return TombstoneRule(path: path, equals: equals)
     }
 
     /// - Parameter dates: the key of the formats of dates.
     mutating func rules(_ section: Section, dates: String) -> FieldRules {
         var rules = FieldRules()
         rules.coercion = word(section, "coercion", "coercion")
+        rules.nulls = word(section, "nulls", "rule for nulls")
+        rules.absent = word(section, "absent", "rule for what is absent")
+        rules.toMany = word(section, "to_many", "rule for lists")
         if section[dates] != nil {
             let texts = texts(section, dates)
             if texts.isEmpty, !isReported(section.path(dates)) {
@@ -46,7 +84,14 @@ extension DescriptionReader {
 
     /// What an attribute says, beside its type.
     mutating func rules(ofAttribute section: Section, _ type: AttributeType) -> FieldRules {
-        let rules = rules(section, dates: "format")
+        var rules = rules(section, dates: "format")
+        rules.fallback = text(section, "fallback")
+        if section["transform"] != nil {
+            rules.transformers = texts(section, "transform").map(\.text)
+            if rules.transformers == [], !isReported(section.path("transform")) {
+                report(section, "transform", "has no transformer: name one, or remove the line")
+            }
+        }
         if section["format"] != nil, !isReported(section.path("format")), !isReported(section.path("type")) {
             if type != .date, type != .array(.date) {
                 report(section, "format", "only a date has a format: remove it, or make this a date")

@@ -24,8 +24,12 @@ struct DescriptionReader {
     /// By dotted path: where the key is, and where the value.
     private var places: [String: (key: Mark, value: Mark)] = [:]
 
-    init(file: String) {
+    /// Those that code has registered.
+    let transformers: [ValueTransformer]
+
+    init(file: String, transformers: [ValueTransformer] = []) {
         self.file = file
+        self.transformers = transformers
     }
 
     /// Nil, or incomplete, only if ``problems`` is not empty.

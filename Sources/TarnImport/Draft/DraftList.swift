@@ -18,6 +18,8 @@ struct DraftList: ~Copyable {
         var hash: UInt64
         /// The JSON that said exactly what the body says, if it is kept; -1 if not.
         var excerpt: Int32 = -1
+        /// Whether the response says that the record is no more.
+        var isDeleted = false
     }
 
     private(set) var drafts: [Draft] = []
@@ -60,8 +62,13 @@ struct DraftList: ~Copyable {
 
     /// Adds what an object says. A record that is there already gets the union: the later value of a field counts.
     ///
+    /// - Parameters:
+    ///   - knownWins: the earlier value of a field counts.
+    ///   - deletion: whether the object says that the record is no more, or that it is there after all; nil if it says neither.
     /// - Returns: the index of the draft if it was there and says the same.
-    mutating func add(_ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool) -> Int? {
+    mutating func add(
+        _ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool, knownWins: Bool = false, deletion: Bool? = nil
+    ) -> Int? {
         guard let index = find(plan, key) else {
             let keyOffset = arena.count
             arena.append(key)
@@ -70,16 +77,18 @@ struct DraftList: ~Copyable {
             insert(
                 Draft(
                     plan: Int32(plan), isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
-                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: DraftList.hash(plan, key)))
+                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: DraftList.hash(plan, key),
+                    isDeleted: deletion ?? false))
             return nil
         }
         drafts[index].isComplete = drafts[index].isComplete || isComplete
+        if let deletion { drafts[index].isDeleted = deletion }
         let draft = drafts[index]
         let known = arena.bytes(draft.body..<draft.body + draft.bodyLength)
         if Bytes.equal(known, body) { return index }
         guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else { return nil }
         if DraftList.contradict(old, new) { conflicts += 1 }
-        merged.merge(old: old, new: new)
+        if knownWins { merged.merge(old: new, new: old) } else { merged.merge(old: old, new: new) }
         let offset = arena.count
         merged.finish(into: &arena)
         drafts[index].body = offset

@@ -29,6 +29,8 @@ struct DerivedList {
     /// Those whose reference has to be set when the drafts are stored: that came as bare keys, or whose reference stands in
     /// a list, to which a draft cannot add.
     var unsetMembers: Set<[UInt8]>
+    /// Whether members that are not listed stay.
+    var keepsOthers: Bool
     /// For diagnostics.
     var entity: String
     var name: String
@@ -42,8 +44,13 @@ struct Drafter: ~Copyable {
     var derived: [DerivedList] = []
     var diagnostics: [Diagnostic] = []
     var diagnosticCount = 0
+    var diagnosticLimit = ImportReport.diagnosticLimit
     /// Of them, records without a usable key.
     var skipped = 0
+    /// The same by entity.
+    var skippedByEntity: [String: Int] = [:]
+    /// Keys, as a whole, of drafts of records that are no more.
+    var tombstones: [Int: [UInt8]] = [:]
 
     /// An object that waits for its turn.
     private struct Pending {
@@ -75,6 +82,9 @@ struct Drafter: ~Copyable {
     private var longKey: [UInt8] = []
     private var builder = BodyBuilder()
     private var body = ByteWriter(capacity: 8192)
+    private var combined = ByteWriter()
+    /// For what transformers make.
+    private var transformed: JSONParser?
 
     init(_ plan: ImportPlan) { self.plan = plan }
 
@@ -85,6 +95,8 @@ struct Drafter: ~Copyable {
         diagnosticCount = 0
         skipped = 0
         pathBudget = Drafter.pathBudget
+        skippedByEntity.removeAll()
+        tombstones.removeAll()
     }
 
     /// Says where the next listed record stands. The position is -1 if it is in no list.
@@ -138,13 +150,28 @@ struct Drafter: ~Copyable {
                 "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped")
             return false
         }
+        let isTombstone = plan.policies.hasTombstone && plan.policies.tombstone?.matches(tape, pending.index) == true
+        let tombstone = isTombstone ? Array(key.bytes) : []
         longKey = key.count > StorageKey.longest ? Array(key.bytes) : []
         key.finishStorageKey(from: 0)
         builder.removeAll()
         builder.wholeKey(plan.entity, key.bytes) { longKey }
         var isComplete = true
+        let rest = plan.policies.rest, version = plan.policies.version
         for position in plan.slots.indices {
             let slot = plan.slots[position], place = found[position]
+            if slot.field == rest, !isTombstone {
+                // An excerpt says nothing about what else there is.
+                if pending.isListed || plan.slots.indices.allSatisfy({ plan.slots[$0].isOptional || found[$0].value >= 0 }) {
+                    builder.field(slot.field) { writer in
+                        writer.append(ValueTag.json)
+                        _ = Drafter.appendRest(tape, pending.index, plan, node: 0, isNeeded: true, to: &writer)
+                    }
+                }
+                continue
+            }
+            // What a record that is no more says of itself is of no use.
+            if isTombstone, !slot.isKey, slot.field != version { continue }
             if slot.field != 0, slot.field == pending.injectedField {
                 appendInjected(pending)
                 // Where the object stands says what it belongs to; what it says of that record counts all the same.
@@ -154,8 +181,10 @@ struct Drafter: ~Copyable {
                 continue
             }
             guard place.value >= 0 else {
-                if place.null >= 0 {
+                if place.null >= 0, !slot.ignoresNull {
                     setNull(tape, place.null, position, plan)
+                } else if place.null < 0, slot.clearsAbsent, pending.isListed {
+                    builder.field(slot.field) { $0.appendValueNull() }
                 } else if !slot.isOptional {
                     isComplete = false
                 }
@@ -173,16 +202,57 @@ struct Drafter: ~Copyable {
         body.removeAll()
         let isWide = builder.isWide
         builder.finish(into: &body)
-        let repeated = list.add(
-            pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete)
+        guard !plan.policies.isPlain else {
+            let repeated = list.add(
+                pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete)
+            keepRepeated(
+                tape, pending, repeated, plan.unmappedTotal == unmappedBefore, diagnosticCount == reportedBefore,
+                derived.count == derivedBefore)
+            return true
+        }
+        addByPolicies(pending, plan, isWide: isWide, isComplete: pending.isListed || isComplete, tombstone: tombstone)
+        return !isTombstone
+    }
+
+    /// Adds the body by what the entity says about duplicates, versions, lists and tombstones.
+    private mutating func addByPolicies(
+        _ pending: Pending, _ plan: EntityPlan, isWide: Bool, isComplete: Bool, tombstone: [UInt8]
+    ) {
+        let policies = plan.policies
+        var knownWins = policies.firstWins, isOlder = false, combinedIsWide: Bool?
+        if let index = list.find(pending.plan, key.bytes), let known = list.body(list.drafts[index]),
+            let said = RowBody(body.bytes, isWide: isWide)
+        {
+            isOlder = policies.isOlder(said, than: known)
+            if isOlder {
+                knownWins = true
+            } else if policies.isOlder(known, than: said) {
+                knownWins = false
+            }
+            if !knownWins {
+                combinedIsWide = policies.combined(said, with: known, into: &combined, references: { value, reference in
+                    value.forEachReference { reference($0) }
+                })
+            }
+        }
+        // An older answer neither ends a record nor brings it back, and an excerpt does not bring one back either.
+        let deletion: Bool? = isOlder ? nil : !tombstone.isEmpty ? true : isComplete ? false : nil
+        _ = list.add(
+            pending.plan, key.bytes, body: combinedIsWide == nil ? body.bytes : combined.bytes, isWide: combinedIsWide ?? isWide,
+            isComplete: isComplete, knownWins: knownWins, deletion: deletion)
+        if deletion == true, let index = list.find(pending.plan, key.bytes) { tombstones[index] = tombstone }
+    }
+
+    private mutating func keepRepeated(
+        _ tape: Tape, _ pending: Pending, _ repeated: Int?, _ isMapped: Bool, _ isUnreported: Bool, _ isUnderived: Bool
+    ) {
         // What comes a second time may come a hundredth time. Only an object that does nothing but say what its draft says
         // can be left out then.
         if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty,
-            plan.unmappedTotal == unmappedBefore, diagnosticCount == reportedBefore, derived.count == derivedBefore
+            isMapped, isUnreported, isUnderived
         {
             list.keep(tape, pending.index, for: repeated)
         }
-        return true
     }
 
     /// Finds the place of every slot's value in an object: one pass over its keys, and over those of nested objects that a
@@ -253,16 +323,78 @@ struct Drafter: ~Copyable {
     }
 
     private mutating func attribute(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
+        let rule = plan.details[position].rule
         var isTaken = true
-        builder.field(plan.slots[position].field) {
-            isTaken = tape.appendValue(index, by: plan.details[position].rule, to: &$0)
+        if rule.hasTransformers {
+            isTaken = transformedAttribute(tape, index, plan.slots[position].field, rule)
+        } else {
+            builder.field(plan.slots[position].field) { isTaken = tape.appendValue(index, by: rule, to: &$0) }
         }
         guard !isTaken else { return true }
         let details = plan.details[position]
+        if let fallback = rule.fallback, tape.kind(index) == .string {
+            builder.field(plan.slots[position].field) { $0.appendValue(.string(fallback)) }
+            report(
+                .valueUnknown, tape, index, plan, keyText, details.name,
+                "\(tape.describe(index)) is none of its values; \(fallback) is stored for it")
+            return true
+        }
         report(
             .valueType, tape, index, plan, keyText, details.name,
             "\(tape.describe(index)) is no \(details.rule.type); the old value is kept")
         return false
+    }
+
+    /// A value that goes through transformers. False if one of them, or the type, refuses it.
+    private mutating func transformedAttribute(_ tape: Tape, _ index: Int, _ field: UInt16, _ rule: ValueRule) -> Bool {
+        guard let value = rule.transformers.decode(JSONValue(tape, index)) else { return false }
+        guard value != .null else {
+            builder.field(field) { $0.appendValueNull() }
+            return true
+        }
+        guard let parser = try? transformed ?? JSONParser() else { return false }
+        transformed = parser
+        guard let result = try? parser.parse(text: value.text) else { return false }
+        var isTaken = false
+        builder.field(field) { isTaken = result.appendValue(Tape.root, by: rule, to: &$0) }
+        return isTaken
+    }
+
+    /// Appends what nothing takes of an object, as JSON.
+    ///
+    /// - Parameter isNeeded: whether an object without anything in it is appended too.
+    /// - Returns: whether something was appended.
+    private static func appendRest(
+        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int, isNeeded: Bool, to writer: inout ByteWriter
+    ) -> Bool {
+        let start = writer.count, end = tape.end(object)
+        writer.append(UInt8(ascii: "{"))
+        var index = object + 1
+        while index < end {
+            let value = index + 1, before = writer.count
+            let position = plan.nodes[node].table.find(tape.string(index))
+            let entry = position.map { plan.nodes[node].entries[$0] }
+            // Keys beyond those that are counted are not in the table.
+            let isKept = entry.map { $0.unmapped == KeyNode.Entry.kept } ?? true
+            let child = entry.flatMap { $0.taker < 0 && $0.child >= 0 ? Int($0.child) : nil }
+            if isKept || child != nil {
+                if before > start + 1 { writer.append(UInt8(ascii: ",")) }
+                tape.appendText(index, to: &writer)
+                writer.append(UInt8(ascii: ":"))
+                if let child, tape.kind(value) == .object {
+                    if !appendRest(tape, value, plan, node: child, isNeeded: false, to: &writer) { writer.truncate(to: before) }
+                } else {
+                    tape.appendText(value, to: &writer)
+                }
+            }
+            index = tape.next(value)
+        }
+        if writer.count == start + 1, !isNeeded {
+            writer.truncate(to: start)
+            return false
+        }
+        writer.append(UInt8(ascii: "}"))
+        return true
     }
 
     /// Puts the storage key that an object or a bare key stands for into `childKey`. An object is added to the children.
@@ -359,8 +491,8 @@ struct Drafter: ~Copyable {
         let isToMany = derived.isToMany
         var note = DerivedList(
             ownerPlan: derived.owner, field: derived.field, isOrdered: derived.reference.inverseIsOrdered,
-            target: Array(key.bytes), members: [], unsetMembers: [], entity: plan.entity.name, name: plan.details[position].name,
-            path: "")
+            target: Array(key.bytes), members: [], unsetMembers: [], keepsOthers: isToMany && plan.slots[position].toMany != .replace,
+            entity: plan.entity.name, name: plan.details[position].name, path: "")
         let tuple = longKey.isEmpty ? note.target : longKey
         // A reference in a list of the other record is no part of its key.
         let owner = derived.reference.isToMany ? nil : KeyOwner(field: derived.field.id, tuple: tuple)
@@ -422,11 +554,15 @@ struct Drafter: ~Copyable {
         _ message: String
     ) {
         diagnosticCount += 1
-        if code == .keyMissing { skipped += 1 }
+        if code == .keyMissing {
+            skipped += 1
+            skippedByEntity[plan.entity.name, default: 0] += 1
+        }
         // Finding the path walks the document: not for the millionth of a kind.
-        guard diagnostics.count < ImportReport.diagnosticLimit else { return }
+        guard diagnostics.count < diagnosticLimit else { return }
         diagnostics.append(
             Diagnostic(
-                code: code, path: tape.path(to: index), entity: plan.entity.name, key: key, field: field, message: message))
+                code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message,
+                sample: tape.sample(index)))
     }
 }

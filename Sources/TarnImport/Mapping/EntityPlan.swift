@@ -20,6 +20,12 @@ struct Slot {
     var kind: Kind
     var isOptional: Bool
     var isKey = false
+    /// Null says nothing.
+    var ignoresNull = false
+    /// What is absent in a listed record is null.
+    var clearsAbsent = false
+    /// Of a to-many relationship.
+    var toMany = ToManyPolicy.replace
 }
 
 /// The rest of what is known about a slot.
@@ -58,8 +64,10 @@ struct KeyNode: ~Copyable {
         var taker: Int32 = -1
         /// The node below, for paths that go on.
         var child: Int32 = -1
-        /// For keys that the description neither takes nor ignores: where they are counted.
-        var unmapped: Int32 = -1
+        /// For keys that the description neither takes nor ignores: where they are counted, or that they are kept.
+        var unmapped = Entry.none
+
+        static let none: Int32 = -1, kept: Int32 = -2
     }
 }
 
@@ -83,6 +91,7 @@ final class EntityPlan {
     let nodes = NodeList()
     private(set) var takers: [Taker] = []
     private let ignored: [KeyPath]
+    let policies: EntityPolicies
     /// Unmapped paths that were met, with their counts.
     private(set) var unmapped: [(path: String, count: Int)] = []
     /// How many there were in all.
@@ -91,7 +100,9 @@ final class EntityPlan {
     private static let unmappedLimit = 200
 
     /// - Parameter paths: for each slot the paths of its value, best first.
-    init(_ entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], paths: [[KeyPath]], ignored: [KeyPath]) {
+    init(_ entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], paths: [[KeyPath]], ignored: [KeyPath],
+        policies: EntityPolicies) {
+        self.policies = policies
         self.entity = entity
         self.slots = slots
         self.details = details
@@ -157,7 +168,11 @@ final class EntityPlan {
         nodes[node].unmappedCount += 1
         let path = KeyPath(keys: prefix + [String(decoding: key, as: UTF8.self)])
         var entry = KeyNode.Entry()
-        if !ignored.contains(where: { $0.covers(path) }) {
+        if ignored.contains(where: { $0.covers(path) }) {
+            entry.unmapped = KeyNode.Entry.none
+        } else if policies.rest != EntityPolicies.noField {
+            entry.unmapped = KeyNode.Entry.kept
+        } else {
             entry.unmapped = Int32(unmapped.count)
             unmapped.append((path.description, 1))
             unmappedTotal += 1
@@ -261,6 +276,13 @@ struct ImportPlan {
     init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
         for (name, entityMapping) in mapping.entities {
             guard let entity = catalog.entity(name) else { throw .unknownEntity(name) }
+            if let version = entityMapping.version, entity.field(version) == nil { throw .unknownField(entity: name, field: version) }
+            if let rest = entityMapping.rest, entity.field(rest) == nil { throw .unknownField(entity: name, field: rest) }
+            for (field, rules) in entityMapping.fields {
+                for transformer in rules.transformers ?? [] where mapping.transformer(transformer) == nil {
+                    throw .unknownTransformer(entity: name, field: field, name: transformer)
+                }
+            }
             let fields =
                 entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() + entityMapping.fields.keys.sorted()
                 + entityMapping.declared.sorted()
@@ -279,7 +301,8 @@ struct ImportPlan {
                 let declared = entityMapping.paths[slotDetails.name] ?? []
                 slots.append(slot)
                 details.append(slotDetails)
-                slotPaths.append(declared + own.filter { !declared.contains($0) })
+                // What keeps the rest takes nothing of its own.
+                slotPaths.append(slotDetails.name == entityMapping.rest ? [] : declared + own.filter { !declared.contains($0) })
             }
             for field in entity.fields {
                 var slot = Slot(field: field.id, kind: .attribute, isOptional: field.isOptional)
@@ -287,12 +310,18 @@ struct ImportPlan {
                 switch field.kind {
                 case .attribute(let type):
                     let rules = mapping.rules(of: entityMapping, field.name)
-                    slotDetails.rule = ValueRule(type, rules.coercion ?? .lenient, dates: rules.dates ?? [])
+                    slotDetails.rule = ValueRule(
+                        type, rules.coercion ?? .lenient, dates: rules.dates ?? [], fallback: rules.fallback,
+                        transformers: (rules.transformers ?? []).compactMap(mapping.transformer))
                 case .reference(let reference):
                     guard let destination = positions[reference.destination] else { continue }
                     slot.kind = reference.isToMany ? .toMany(destination: destination) : .toOne(destination: destination)
                 }
                 slot.isKey = entity.key.contains(field.id)
+                let rules = mapping.rules(of: entityMapping, field.name)
+                slot.ignoresNull = rules.nulls == .ignore
+                slot.clearsAbsent = rules.absent == .clear && field.isOptional && !slot.isKey
+                slot.toMany = rules.toMany ?? .replace
                 add(slot, slotDetails)
             }
             for relationship in catalog.relationships(of: entity) where !relationship.isStored {
@@ -305,9 +334,15 @@ struct ImportPlan {
                 var slotDetails = SlotDetails(name: relationship.name)
                 slotDetails.derived = SlotDetails.Derived(
                     owner: owner, field: field, reference: reference, isToMany: relationship.isToMany)
-                add(Slot(field: 0, kind: .derived, isOptional: true), slotDetails)
+                let rules = mapping.rules(of: entityMapping, relationship.name)
+                var slot = Slot(field: 0, kind: .derived, isOptional: true)
+                slot.ignoresNull = rules.nulls == .ignore
+                slot.toMany = rules.toMany ?? .replace
+                add(slot, slotDetails)
             }
-            return EntityPlan(entity, slots, details, paths: slotPaths, ignored: entityMapping.ignored)
+            return EntityPlan(
+                entity, slots, details, paths: slotPaths, ignored: entityMapping.ignored,
+                policies: EntityPolicies(mapping, entityMapping, entity, slots))
         }
     }
 

@@ -13,6 +13,12 @@ extension Mapping {
                 continue
             }
             problems += mapping.problems(for: entity)
+            for (field, rules) in mapping.fields.sorted(by: { $0.key < $1.key }) {
+                for transformer in rules.transformers ?? [] where self.transformer(transformer) == nil {
+                    let known = transformers.map(\.name) + ValueTransformer.builtInNames
+                    problems.append(SchemaError(entity: name, field: field, Spelling.unknown("transformer", transformer, among: known)))
+                }
+            }
         }
         return problems
     }
@@ -57,8 +63,42 @@ extension EntityMapping {
                 problems.append(
                     SchemaError(entity: entity.name, field: field, "only a date has formats, and this is \(type.word): remove them"))
             }
+            if let fallback = rules.fallback, let type {
+                if case .enumeration(let values) = type {
+                    if !values.contains(fallback) {
+                        problems.append(
+                            SchemaError(entity: entity.name, field: field, Spelling.unknown("value", fallback, among: values)))
+                    }
+                } else {
+                    problems.append(
+                        SchemaError(
+                            entity: entity.name, field: field, "only an enum has a fallback, and this is \(type.word): remove it"))
+                }
+            }
             if rules.dates?.isEmpty == true {
                 problems.append(SchemaError(entity: entity.name, field: field, "there are no formats: name one, or leave them nil"))
+            }
+        }
+        if let version {
+            let types: [AttributeType] = [.int, .uint, .double, .decimal, .date, .string]
+            if let attribute = entity.attributes.first(where: { $0.name == version }) {
+                if !types.contains(attribute.type) {
+                    problems.append(
+                        SchemaError(
+                            entity: entity.name, field: nil,
+                            "a version is a number, a date or a text, and \(version) is \(attribute.type.word)"))
+                }
+            } else if entity.parent == nil {
+                let message = Spelling.unknown("attribute", version, among: entity.attributes.map(\.name))
+                problems.append(SchemaError(entity: entity.name, field: nil, message))
+            }
+        }
+        if let rest {
+            let attribute = entity.attributes.first { $0.name == rest }
+            if attribute?.type != .json, attribute != nil || entity.parent == nil {
+                problems.append(
+                    SchemaError(
+                        entity: entity.name, field: nil, "what nothing else takes is kept in an attribute of type json: there is no such attribute \(rest)"))
             }
         }
         for field in epochs.keys.sorted() {

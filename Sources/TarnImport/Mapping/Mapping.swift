@@ -7,10 +7,17 @@ public struct Mapping: Sendable, Hashable {
     public var entities: [String: EntityMapping]
     /// What counts where neither a field nor its entity says otherwise.
     public var rules: FieldRules
+    /// Default: the last one wins.
+    public var duplicates: DuplicatePolicy?
+    /// Those that fields may name beside the built-in ones, by whose names they may go too.
+    public var transformers: [ValueTransformer]
 
     public init(
-        naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:], rules: FieldRules = FieldRules()
+        naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:], rules: FieldRules = FieldRules(),
+        duplicates: DuplicatePolicy? = nil, transformers: [ValueTransformer] = []
     ) {
+        self.transformers = transformers
+        self.duplicates = duplicates
         self.naming = naming
         self.entities = entities
         self.rules = rules
@@ -33,11 +40,25 @@ public struct EntityMapping: Sendable, Hashable {
     public var fields: [String: FieldRules]
     /// What counts for those that say nothing of their own.
     public var rules: FieldRules
+    /// Nil: as the API says.
+    public var duplicates: DuplicatePolicy?
+    /// An attribute that grows with every change of a record at the server: what comes with a smaller one than the stored is an
+    /// older answer, and changes nothing.
+    public var version: String?
+    public var tombstone: TombstoneRule?
+    /// A `json` attribute that keeps what nothing else takes: an object of all keys that are neither mapped nor ignored. It is set by
+    /// listed records, and by nested ones that have all that is required.
+    public var rest: String?
 
     public init(
         paths: [String: [KeyPath]] = [:], epochs: [String: EpochUnit] = [:], ignored: [KeyPath] = [],
-        declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules()
+        declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules(),
+        duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil, rest: String? = nil
     ) {
+        self.rest = rest
+        self.duplicates = duplicates
+        self.version = version
+        self.tombstone = tombstone
         self.fields = fields
         self.rules = rules
         self.paths = paths

@@ -28,6 +28,25 @@ extension Tape {
 }
 
 extension Tape {
+    /// The JSON that stands there, cut at 80 characters.
+    func sample(_ index: Int) -> String {
+        // A list of a million elements is not written out for its beginning.
+        if kind(index) == .string {
+            let text = string(index), cut = Bytes(rebasing: text.prefix(400))
+            var json = ""
+            json.appendJSONString(String(decoding: cut, as: UTF8.self))
+            return Tape.cut(json)
+        }
+        if kind(index) == .object || kind(index) == .array, end(index) - index > 200 {
+            return kind(index) == .object ? "{…}" : "[…]"
+        }
+        var text = ByteWriter()
+        appendText(index, to: &text)
+        return Tape.cut(String(decoding: text.bytes, as: UTF8.self))
+    }
+
+    private static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(79) + "…" : text }
+
     /// What stands there, for messages: `the text "12px"`, `a list`.
     func describe(_ index: Int) -> String {
         switch kind(index) {

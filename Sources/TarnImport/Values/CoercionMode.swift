@@ -81,9 +81,19 @@ final class ValueRule: Sendable {
     let beginsWithRFC3339: Bool
     /// For lists.
     let element: ValueRule?
+    /// Of an `enum`.
+    let fallback: String?
+    let transformers: [ValueTransformer]
+    let hasTransformers: Bool
 
     /// - Parameter dates: those that are declared.
-    init(_ type: AttributeType, _ mode: CoercionMode = .lenient, dates declared: [DateFormat] = []) {
+    init(
+        _ type: AttributeType, _ mode: CoercionMode = .lenient, dates declared: [DateFormat] = [], fallback: String? = nil,
+        transformers: [ValueTransformer] = []
+    ) {
+        if case .enumeration = type { self.fallback = fallback } else { self.fallback = nil }
+        self.transformers = transformers
+        hasTransformers = !transformers.isEmpty
         self.type = type
         isStrict = mode == .strict
         var dates = declared

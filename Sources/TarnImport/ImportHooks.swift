@@ -1,0 +1,107 @@
+// Where code looks into an import: at the JSON before it is drafted, at drafts before they are merged, and at the report before
+// the commit. An import without hooks pays nothing for them.
+
+public import TarnStore
+
+/// Closures that an importer calls, on the thread that imports.
+public struct ImportHooks {
+    /// Called for each element that a response lists, before anything is made of it, with the entity and its JSON, which may be
+    /// changed; keys too, since it is before identity. False leaves the element out.
+    ///
+    /// What it leaves must be JSON: a number that is none is a programmer's error and traps.
+    public var beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)?
+    /// Called for each record of the unit before it is merged, nested ones included. False leaves the record out: it is counted as
+    /// skipped, and what is stored of it stays.
+    public var afterDraft: ((_ draft: inout ImportedDraft) -> Bool)?
+    /// Called when everything is merged, in the same transaction, with what the import did. What it throws fails the unit.
+    public var afterMerge: ((_ report: ImportReport, _ writer: inout StoreWriter) throws -> Void)?
+
+    public init(
+        beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)? = nil,
+        afterDraft: ((_ draft: inout ImportedDraft) -> Bool)? = nil,
+        afterMerge: ((_ report: ImportReport, _ writer: inout StoreWriter) throws -> Void)? = nil
+    ) {
+        self.beforeDraft = beforeDraft
+        self.afterDraft = afterDraft
+        self.afterMerge = afterMerge
+    }
+}
+
+/// What a unit says about one record.
+public struct ImportedDraft {
+    public let entity: String
+    /// Nil if the key is too long to be read back from here.
+    public let key: RecordKey?
+    /// Whether a response lists it, or it has all that is required.
+    public let isComplete: Bool
+    /// What is said: a value, or null; what is absent is not here.
+    public let fields: [Record.Field]
+    fileprivate(set) var edits: [(field: String, json: JSONValue)] = []
+
+    /// What is said of a field; nil if nothing is.
+    public subscript(field: String) -> Value? { fields.first { $0.name == field }?.value }
+
+    /// Sets an attribute, from JSON, as if it had come in the response; null clears it. Neither a part of the key nor a relationship:
+    /// that is a programmer's error and traps.
+    public mutating func set(_ attribute: String, _ json: JSONValue) { edits.append((attribute, json)) }
+
+    init(_ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool) {
+        entity = plan.entity.name
+        self.key = RecordKey(storageKey: key)
+        self.isComplete = isComplete
+        var fields: [Record.Field] = []
+        for index in 0..<body.count {
+            guard let field = plan.entity.field(id: body.id(at: index)), let value = body.value(at: index)?.decoded() else { continue }
+            fields.append(Record.Field(field.name, value))
+        }
+        self.fields = fields
+    }
+}
+
+extension ImportHooks {
+    /// The body of a draft with what the hook changed of it, written into `writer`.
+    ///
+    /// - Returns: whether the record is kept, and whether the body is wide; nil if it is as it was.
+    func edit(
+        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool, into writer: inout ByteWriter,
+        refused: (_ field: String, _ json: JSONValue) -> Void
+    ) -> (isKept: Bool, isWide: Bool?) {
+        guard let afterDraft else { return (true, nil) }
+        var draft = ImportedDraft(plan, key, body, isComplete: isComplete)
+        guard afterDraft(&draft) else { return (false, nil) }
+        guard !draft.edits.isEmpty, let parser = try? JSONParser() else { return (true, nil) }
+        var values: [UInt16: [UInt8]] = [:]
+        for (field, json) in draft.edits {
+            guard let position = plan.details.firstIndex(where: { $0.name == field }), !plan.slots[position].isKey,
+                case .attribute = plan.slots[position].kind
+            else { preconditionFailure("\(plan.entity.name) has no attribute \(field) beside its key that a hook could set") }
+            var value = ByteWriter()
+            if json == .null {
+                value.appendValueNull()
+            } else if !ImportHooks.parsed(json, parser).appendValue(Tape.root, by: plan.details[position].rule, to: &value) {
+                refused(field, json)
+                continue
+            }
+            values[plan.slots[position].field] = Array(value.bytes)
+        }
+        var edits = BodyBuilder(), edited = ByteWriter()
+        for (id, value) in values.sorted(by: { $0.key < $1.key }) { edits.field(id) { $0.append(value) } }
+        let editsAreWide = edits.isWide
+        edits.finish(into: &edited)
+        guard let new = RowBody(edited.bytes, isWide: editsAreWide) else { return (true, nil) }
+        var merged = BodyBuilder()
+        merged.merge(old: body, new: new)
+        let isWide = merged.isWide
+        writer.removeAll()
+        merged.finish(into: &writer)
+        return (true, isWide)
+    }
+
+    static func parsed(_ json: JSONValue, _ parser: JSONParser) -> Tape {
+        do {
+            return try parser.parse(text: json.text)
+        } catch {
+            preconditionFailure("a hook made what is no JSON: \(error)")
+        }
+    }
+}

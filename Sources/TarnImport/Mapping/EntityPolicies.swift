@@ -1,0 +1,118 @@
+// What an entity says about merging beyond single fields, compiled. Most say nothing, and then nothing of it is looked at.
+
+internal import TarnStore
+
+struct EntityPolicies {
+    /// Of a record that is met several times in a unit.
+    let firstWins: Bool
+    /// 0 if there is none.
+    let version: UInt16
+    let tombstone: TombstoneRule?
+    let hasTombstone: Bool
+    /// The attribute that keeps what nothing else takes.
+    let rest: UInt16
+    static let noField = UInt16.max
+    /// Whether nothing is declared about merging.
+    let isPlain: Bool
+    /// Fields of lists that are combined with what is stored.
+    let lists: [(field: UInt16, policy: ToManyPolicy)]
+    /// Whether what is stored has to be read before something is merged.
+    let readsStored: Bool
+
+    init(_ mapping: Mapping, _ entityMapping: EntityMapping, _ entity: Catalog.Entity, _ slots: [Slot]) {
+        firstWins = (entityMapping.duplicates ?? mapping.duplicates) == .firstWins
+        version = entityMapping.version.flatMap { entity.field($0)?.id } ?? 0
+        tombstone = entityMapping.tombstone
+        hasTombstone = tombstone != nil
+        rest = entityMapping.rest.flatMap { entity.field($0)?.id } ?? EntityPolicies.noField
+        lists = slots.compactMap { slot in
+            guard slot.field != 0, slot.toMany != .replace, case .toMany = slot.kind else { return nil }
+            return (slot.field, slot.toMany)
+        }
+        readsStored = version != 0 || !lists.isEmpty
+        isPlain = !firstWins && !hasTombstone && !readsStored
+    }
+
+    /// Whether a body says a smaller version than another one. If one of them says none, it cannot be told.
+    func isOlder(_ body: RowBody, than other: RowBody) -> Bool {
+        guard version != 0, let own = body.value(of: version), let known = other.value(of: version), !own.isNull, !known.isNull
+        else { return false }
+        var a = ByteWriter(), b = ByteWriter()
+        IndexEntry.appendValue(own, to: &a)
+        IndexEntry.appendValue(known, to: &b)
+        return Bytes.compare(a.bytes, b.bytes) < 0
+    }
+
+    /// Writes a body whose lists are combined with those of another one.
+    ///
+    /// - Parameter references: calls its closure with every reference of a list.
+    /// - Returns: whether it is wide. Nil if there is nothing to combine; then nothing is written.
+    func combined(
+        _ body: RowBody, with other: RowBody, into writer: inout ByteWriter,
+        references: (EncodedValue, (Bytes) -> Void) throws -> Void
+    ) rethrows -> Bool? {
+        var builder = BodyBuilder(), isChanged = false
+        for index in 0..<body.count {
+            let id = body.id(at: index)
+            guard let value = body.value(at: index) else { continue }
+            guard let list = lists.first(where: { $0.field == id }), value.tag == ValueTag.references,
+                let known = other.value(of: id), !known.isNull
+            else {
+                builder.field(id, value)
+                continue
+            }
+            var said: [[UInt8]] = [], stored: [[UInt8]] = []
+            value.forEachReference { said.append(Array($0)) }
+            try references(known) { stored.append(Array($0)) }
+            isChanged = true
+            builder.field(id) { writer in
+                writer.append(ValueTag.references)
+                for key in list.policy.combine(stored, said) { key.withUnsafeBytes { writer.appendReferenceElement($0) } }
+            }
+        }
+        guard isChanged else { return nil }
+        let isWide = builder.isWide
+        writer.removeAll()
+        builder.finish(into: &writer)
+        return isWide
+    }
+}
+
+extension ToManyPolicy {
+    /// - Parameters:
+    ///   - stored: in its order; each once.
+    ///   - said: in the order of the response; each once.
+    func combine<Key: Hashable>(_ stored: [Key], _ said: [Key]) -> [Key] {
+        switch self {
+        case .replace: return said
+        case .append, .prepend:
+            let known = Set(stored)
+            let new = said.filter { !known.contains($0) }
+            return self == .append ? stored + new : new + stored
+        case .patch:
+            let known = Set(stored), wanted = Set(said)
+            var reordered = said.filter { known.contains($0) }[...]
+            return stored.map { wanted.contains($0) ? reordered.removeFirst() : $0 } + said.filter { !known.contains($0) }
+        }
+    }
+}
+
+extension TombstoneRule {
+    /// Whether a record says that it is no more.
+    func matches(_ tape: Tape, _ object: Int) -> Bool {
+        var index = object
+        for key in path.keys {
+            guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else { return false }
+            index = value
+        }
+        guard let equals else { return tape.kind(index) != .null && tape.kind(index) != .false }
+        switch tape.kind(index) {
+        case .string: return equals.utf8.elementsEqual(tape.string(index))
+        case .object, .array, .null, nil: return false
+        default:
+            var text = ByteWriter(capacity: 32)
+            tape.appendText(index, to: &text)
+            return equals.utf8.elementsEqual(text.bytes)
+        }
+    }
+}

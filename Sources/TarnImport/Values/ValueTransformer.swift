@@ -1,0 +1,164 @@
+// Transformers: what stands between the JSON of an API and what an attribute's type takes, in both directions.
+
+import Foundation
+
+/// Turns the JSON of an API into the JSON that an attribute takes, and back.
+public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
+    /// By which a mapping and a description name it. Transformers of the same name are equal.
+    public let name: String
+    private let decoding: @Sendable (JSONValue) -> JSONValue?
+    private let encoding: @Sendable (JSONValue) -> JSONValue?
+
+    /// - Parameters:
+    ///   - decode: from the JSON of a response; never called for null. Nil refuses the value: the old one is kept, and it is
+    ///     reported.
+    ///   - encode: from what the attribute holds, as JSON, to what is sent. Nil if there is nothing to send for it.
+    ///
+    /// Both are pure functions and may be called from several threads.
+    public init(
+        _ name: String, decode: @escaping @Sendable (JSONValue) -> JSONValue?,
+        encode: @escaping @Sendable (JSONValue) -> JSONValue? = { $0 }
+    ) {
+        self.name = name
+        decoding = decode
+        encoding = encode
+    }
+
+    public func decode(_ value: JSONValue) -> JSONValue? { decoding(value) }
+
+    public func encode(_ value: JSONValue) -> JSONValue? { encoding(value) }
+
+    public static func == (a: ValueTransformer, b: ValueTransformer) -> Bool { a.name == b.name }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+    public var description: String { name }
+
+    /// The names of ``builtIn(_:)``.
+    public static let builtInNames = ["trim", "lowercased", "uppercased", "number", "base64url", "json", "url(…)"]
+
+    /// A transformer that is always there, by its name. Nil if there is none.
+    ///
+    /// | name | JSON → value | value → JSON |
+    /// |---|---|---|
+    /// | `trim` | text without white space around it | the same |
+    /// | `lowercased`, `uppercased` | text in that case | the same |
+    /// | `number` | text with separators, such as `1,234.50`, as a number | the number's text |
+    /// | `base64url` | RFC 4648 §5 text as the text that it holds | back |
+    /// | `json` | text that is JSON as that JSON | its text |
+    /// | `url(base)` | a reference, resolved against a base (RFC 3986 §5) | the same |
+    public static func builtIn(_ name: String) -> ValueTransformer? {
+        func text(_ change: @escaping @Sendable (String) -> JSONValue?) -> @Sendable (JSONValue) -> JSONValue? {
+            { value in
+                guard case .string(let text) = value else { return nil }
+                return change(text)
+            }
+        }
+        switch name {
+        case "trim":
+            return ValueTransformer(name, decode: text { .string($0.trimmingCharacters(in: .whitespacesAndNewlines)) })
+        case "lowercased": return ValueTransformer(name, decode: text { .string($0.lowercased()) })
+        case "uppercased": return ValueTransformer(name, decode: text { .string($0.uppercased()) })
+        case "number":
+            return ValueTransformer(
+                name,
+                decode: { value in
+                    if case .number = value { return value }
+                    guard case .string(let text) = value else { return nil }
+                    return number(text).map(JSONValue.number)
+                },
+                encode: { value in
+                    if case .number(let digits) = value { .string(digits) } else { value }
+                })
+        case "base64url":
+            return ValueTransformer(
+                name,
+                decode: text { text in
+                    var standard = text.replacing("-", with: "+").replacing("_", with: "/")
+                    while standard.hasSuffix("=") { standard.removeLast() }
+                    standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+                    guard let data = Data(base64Encoded: standard), let held = String(validating: data, as: UTF8.self) else {
+                        return nil
+                    }
+                    return .string(held)
+                },
+                encode: text { text in
+                    var encoded = Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                    while encoded.hasSuffix("=") { encoded.removeLast() }
+                    return .string(encoded)
+                })
+        case "json":
+            return ValueTransformer(name, decode: text { try? JSONValue($0) }, encode: { .string($0.text) })
+        default:
+            guard name.hasPrefix("url("), name.hasSuffix(")"), let base = URL(string: String(name.dropFirst(4).dropLast())),
+                base.scheme != nil
+            else { return nil }
+            return ValueTransformer(
+                name, decode: text { URL(string: $0, relativeTo: base).map { .string($0.absoluteString) } })
+        }
+    }
+
+    /// Digits with groups of three, divided by one of `,`, space, no-break space, `'` and `_`, and a point.
+    private static func number(_ text: String) -> String? {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        let isNegative = text.hasPrefix("-")
+        let parts = (isNegative ? text.dropFirst() : text[...]).split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let whole = parts.first else { return nil }
+        let separators: Set<Unicode.Scalar> = [",", " ", "\u{A0}", "\u{202F}", "'", "_"]
+        var divisor: Unicode.Scalar?, groups = [""]
+        for scalar in whole.unicodeScalars {
+            if ("0"..."9").contains(scalar) {
+                groups[groups.count - 1].unicodeScalars.append(scalar)
+            } else {
+                guard separators.contains(scalar), divisor == nil || divisor == scalar else { return nil }
+                divisor = scalar
+                groups.append("")
+            }
+        }
+        guard groups.count == 1 || ((1...3).contains(groups[0].count) && groups.dropFirst().allSatisfy { $0.count == 3 }) else {
+            return nil
+        }
+        var digits = groups.joined()
+        guard !digits.isEmpty else { return nil }
+        // JSON has no leading zeros.
+        while digits.count > 1, digits.hasPrefix("0") { digits.removeFirst() }
+        if parts.count == 2 {
+            guard !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            digits += "." + parts[1]
+        }
+        return (isNegative ? "-" : "") + digits
+    }
+}
+
+extension [ValueTransformer] {
+    /// One after the other; nil if one refuses.
+    func decode(_ value: JSONValue) -> JSONValue? {
+        var value = value
+        for transformer in self {
+            if value == .null { return value }
+            guard let next = transformer.decode(value) else { return nil }
+            value = next
+        }
+        return value
+    }
+}
+
+extension Mapping {
+    /// A transformer by its name: one of ``transformers``, else a built-in one. Nil if there is none.
+    public func transformer(_ name: String) -> ValueTransformer? {
+        transformers.first { $0.name == name } ?? ValueTransformer.builtIn(name)
+    }
+
+    /// What is sent for a value of an attribute, given as JSON: through its transformers, the last one first.
+    ///
+    /// - Returns: nil if one of them has nothing to send for it.
+    public func encode(_ value: JSONValue, of field: String, entity: String) -> JSONValue? {
+        guard let names = entities[entity]?.fields[field]?.transformers else { return value }
+        var value = value
+        for name in names.reversed() where value != .null {
+            guard let transformer = transformer(name), let next = transformer.encode(value) else { return nil }
+            value = next
+        }
+        return value
+    }
+}

@@ -1,0 +1,179 @@
+// Enumerations with a fallback, transformers in both directions, what nothing else takes, and hooks.
+
+import Foundation
+import TarnImport
+import TarnStore
+import Testing
+
+@Suite("Import: transformers, the rest, and hooks")
+struct TransformerTests {
+    @Test("an unknown text of an enumeration becomes its fallback and is reported; anything else keeps the old value")
+    func fallback() throws {
+        let type = AttributeType.enumeration(["open", "closed", "other"])
+        let bed = try thing(
+            [AttributeDefinition("v", type, optional: true), AttributeDefinition("w", type, optional: true)],
+            EntityMapping(fields: ["v": FieldRules(fallback: "other")]))
+        try bed.take(#"[{"id":1,"v":"open","w":"open"}]"#, "Thing")
+        let report = try bed.take(#"[{"id":1,"v":"merged","w":"merged"}]"#, "Thing")
+        #expect(report.diagnostics.map(\.code) == [.valueUnknown, .valueType])
+        #expect(report.diagnostics[0].path == "$[0].v" && report.diagnostics[0].sample == #""merged""#)
+        #expect(try bed.value("Thing", 1, "v") == .string("other") && bed.value("Thing", 1, "w") == .string("open"))
+        #expect(try bed.take(#"[{"id":1,"v":7}]"#, "Thing").diagnostics.map(\.code) == [.valueType])
+        #expect(try bed.value("Thing", 1, "v") == .string("other"))
+        #expect(try bed.take(#"[{"id":1,"v":"closed"}]"#, "Thing").diagnosticCount == 0)
+        #expect(try bed.value("Thing", 1, "v") == .string("closed"))
+    }
+
+    @Test("the built-in transformers change JSON before its type is asked, and change it back", arguments: [
+        ("trim", AttributeType.string, #"" a b\n""#, #""a b""#, #""a b""#), ("lowercased", .string, #""ÀB""#, #""àb""#, #""àb""#),
+        ("uppercased", .string, #""aß""#, #""ASS""#, #""ASS""#), ("number", .decimal, #""1,234,567.50""#, "1234567.5", #""1234567.5""#),
+        ("number", .int, #""-12 345""#, "-12345", #""-12345""#), ("number", .int, "7", "7", #""7""#),
+        ("number", .int, #""007""#, "7", #""7""#), ("number", .int, #""12,34""#, nil, nil), ("number", .int, #""1,234 567""#, nil, nil),
+        ("number", .int, #""1.234.567""#, nil, nil), ("number", .int, #""""#, nil, nil), ("number", .double, #""1e5""#, nil, nil),
+        ("number", .double, #""5.""#, nil, nil), ("number", .int, "true", nil, nil),
+        ("base64url", .string, #""w6nDqA""#, #""éè""#, #""w6nDqA""#), ("base64url", .string, #""_-8""#, nil, nil),
+        ("json", .json, #""{\"a\": [1.10]}""#, #"{"a":[1.10]}"#, #""{\"a\":[1.10]}""#), ("json", .int, #""12""#, "12", #""12""#),
+        ("json", .json, #""{""#, nil, nil), ("json", .array(.int), #""[1,2]""#, "[1,2]", #""[1,2]""#),
+        ("url(https://a.example/x/)", .url, #""../y?q=1""#, #""https://a.example/y?q=1""#, #""https://a.example/y?q=1""#),
+        ("url(https://a.example/x/)", .url, #""https://b.example""#, #""https://b.example""#, #""https://b.example""#),
+        ("trim", .string, "12", nil, nil), ("trim", .string, "null", "null", "null"), ("json", .string, #""null""#, "null", "null"),
+    ] as [(String, AttributeType, String, String?, String?)])
+    func builtIn(_ name: String, _ type: AttributeType, _ json: String, _ stored: String?, _ sent: String?) throws {
+        let mapping = EntityMapping(fields: ["v": FieldRules(transformers: [name])])
+        let bed = try thing([AttributeDefinition("v", type, optional: true)], mapping)
+        let report = try bed.take(#"[{"id":1,"v":\#(json)}]"#, "Thing")
+        var text: String?
+        if let value = try bed.value("Thing", 1, "v") {
+            var json = ""
+            value.appendJSON(to: &json)
+            text = json
+        }
+        #expect(text == stored, "\(name) of \(json)")
+        #expect(report.diagnostics.map(\.code) == (stored == nil ? [.valueType] : []))
+        guard let text, let sent else { return }
+        let whole = Mapping(entities: ["Thing": mapping])
+        #expect(whole.encode(try JSONValue(text), of: "v", entity: "Thing")?.text == sent)
+    }
+
+    @Test("transformers are applied in their order, and backwards for what is sent; those of code go before the built-in ones")
+    func chains() throws {
+        let log = ValueTransformer(
+            "percent",
+            decode: { value in
+                guard case .string(let text) = value, text.hasSuffix("%") else { return nil }
+                return .string(String(text.dropLast()))
+            },
+            encode: { value in if case .string(let text) = value { .string(text + "%") } else { nil } })
+        let upper = ValueTransformer("trim", decode: { _ in .string("mine") })
+        let entities = [
+            "Thing": EntityMapping(fields: [
+                "v": FieldRules(transformers: ["percent", "number"]), "w": FieldRules(transformers: ["trim"]),
+            ])
+        ]
+        let mapping = Mapping(entities: entities, transformers: [log, upper])
+        let schema = Schema([
+            EntityDefinition(
+                "Thing", key: ["id"],
+                attributes: [
+                    AttributeDefinition("id", .int), AttributeDefinition("v", .int, optional: true),
+                    AttributeDefinition("w", .string, optional: true),
+                ])
+        ])
+        let bed = try TestStore(schema, mapping)
+        try bed.take(#"[{"id":1,"v":"1,200%","w":" x "}]"#, "Thing")
+        #expect(try bed.value("Thing", 1, "v") == .int(1200) && bed.value("Thing", 1, "w") == .string("mine"))
+        #expect(try bed.take(#"[{"id":1,"v":"1,200"}]"#, "Thing").diagnostics.map(\.code) == [.valueType])
+        #expect(mapping.encode(.number("1200"), of: "v", entity: "Thing") == .string("1200%"))
+        #expect(mapping.encode(.string("x"), of: "other", entity: "Thing") == .string("x"))
+        #expect(throws: ImportError.unknownTransformer(entity: "Thing", field: "v", name: "percent")) {
+            try TestStore(schema, Mapping(entities: entities))
+        }
+        #expect(Mapping(entities: entities).problems(for: schema).map(\.field) == ["v"])
+    }
+
+    @Test("what is neither mapped nor ignored is kept as one object, exactly, and is not reported as unmapped")
+    func rest() throws {
+        let bed = try TestStore(
+            Schema([
+                EntityDefinition(
+                    "Thing", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .int), AttributeDefinition("name", .string),
+                        AttributeDefinition("plus", .int, optional: true), AttributeDefinition("extra", .json, optional: true),
+                    ], relationships: [RelationshipDefinition("next", to: "Thing")])
+            ]),
+            Mapping(entities: [
+                "Thing": EntityMapping(paths: ["plus": ["reactions.+1"]], ignored: ["*_url", "reactions.url"], rest: "extra")
+            ]))
+        let json =
+            #"{"id":1,"name":"n","reactions":{"+1":5,"url":"u","-1":2},"x":[1.10,{"a":null}],"html_url":"h","next":{"id":2,"z":1},"é\"":"\n","extra":"own"}"#
+        let report = try bed.take("[\(json)]", "Thing")
+        #expect(report.unmapped.isEmpty)
+        #expect(
+            try bed.value("Thing", 1, "extra")
+                == .json(#"{"reactions":{"-1":2},"x":[1.10,{"a":null}],"é\"":"\n","extra":"own"}"#))
+        // An excerpt does not say what else there is; a nested record with all that is required does.
+        #expect(try bed.value("Thing", 2, "extra") == nil)
+        try bed.take(#"[{"id":3,"name":"m","next":{"id":1,"y":1},"reactions":{"+1":1}}]"#, "Thing")
+        #expect(try bed.value("Thing", 1, "extra") != .json(#"{"y":1}"#))
+        #expect(try bed.value("Thing", 3, "extra") == .json("{}"))
+        try bed.take(#"[{"id":3,"name":"m","next":{"id":1,"name":"n","y":1}}]"#, "Thing")
+        #expect(try bed.value("Thing", 1, "extra") == .json(#"{"y":1}"#))
+        #expect(try bed.take(#"[{"id":3,"name":"m","next":{"id":1,"name":"n","y":1}}]"#, "Thing").unchanged == 2)
+    }
+
+    @Test("more keys than are counted as unmapped are kept too")
+    func manyKeys() throws {
+        let bed = try thing([AttributeDefinition("extra", .json, optional: true)], EntityMapping(rest: "extra"))
+        let members = (0..<500).map { #""k\#($0)":\#($0)"# }.joined(separator: ",")
+        try bed.take(#"[{"id":1,\#(members)}]"#, "Thing")
+        #expect(try bed.value("Thing", 1, "extra") == .json("{\(members)}"))
+    }
+
+    @Test("JSON may be changed before it is drafted, its keys too, and elements left out; paths are those of the response")
+    func beforeDraft() throws {
+        let bed = try thing([AttributeDefinition("v", .int, optional: true)])
+        bed.importer.hooks.beforeDraft = { entity, json in
+            #expect(entity == "Thing")
+            if json["hidden"] == .bool(true) { return false }
+            json["id"] = json["number"]
+            json["number"] = nil
+            return true
+        }
+        let added = try bed.add(#"{"items":[{"number":7,"v":1},{"number":8,"hidden":true},{"number":9,"v":"x"}]}"#, "Thing", records: "items")
+        #expect(added.count == 3 && added.listed.count == 2)
+        let report = try bed.commit()
+        #expect(report.created == 2 && report.diagnostics.map(\.path) == ["$.items[2].v"])
+        #expect(try bed.value("Thing", 7, "v") == .int(1) && bed.record("Thing", 8) == nil)
+        #expect(report.unmapped.isEmpty)
+    }
+
+    @Test("drafts may be changed, by the rules of their types, or left out; the report is seen before the commit")
+    func afterDraft() throws {
+        let bed = try thing([AttributeDefinition("v", .int, optional: true), AttributeDefinition("w", .string, optional: true)])
+        try bed.take(#"[{"id":3,"v":3}]"#, "Thing")
+        bed.importer.hooks.afterDraft = { draft in
+            if draft.key == RecordKey(2) || draft.key == RecordKey(3) { return false }
+            if draft["v"] == .int(1) { draft.set("w", .string("one")) }
+            if draft["v"] == .int(4) { draft.set("v", .string("nine")) }
+            return true
+        }
+        var seen: ImportReport?
+        bed.importer.hooks.afterMerge = { report, writer in
+            seen = report
+            try writer.put("Thing", RecordKey(100), [Record.Field("v", .int(Int64(report.created)))])
+        }
+        let report = try bed.take(#"[{"id":1,"v":1},{"id":2,"v":2},{"id":3,"v":33},{"id":4,"v":4}]"#, "Thing")
+        #expect(report == seen)
+        #expect(report.entities["Thing"] == ImportReport.Counts(created: 2, skipped: 2))
+        #expect(report.dropped.map(\.storageKey) == [RecordKey(2).storageKey])
+        #expect(report.diagnostics.map(\.code) == [.valueType] && report.diagnostics.first?.sample == #""nine""#)
+        #expect(try bed.value("Thing", 1, "w") == .string("one") && bed.value("Thing", 3, "v") == .int(3))
+        #expect(try bed.value("Thing", 4, "v") == .int(4) && bed.value("Thing", 100, "v") == .int(2))
+
+        struct Refused: Error {}
+        bed.importer.hooks = ImportHooks(afterMerge: { _, _ in throw Refused() })
+        #expect(throws: Refused.self) { try bed.take(#"[{"id":50}]"#, "Thing") }
+        #expect(try bed.record("Thing", 50) == nil)
+    }
+}

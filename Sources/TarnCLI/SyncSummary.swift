@@ -37,6 +37,9 @@ struct SyncSummary {
             ])
         }
         var lines = table.lines(width: Output.width)
+        let imported = report.report
+        if imported.deleted > 0 { lines.append("\(imported.deleted) records were deleted: the answers say that they are no more") }
+        if imported.older > 0 { lines.append("\(imported.older) records came in an older version than the stored one, and stay as they are") }
         let total = records.reduce(0) { $0 + $1.count }
         lines.append("store: \(total) records: " + records.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))
         return lines
@@ -68,6 +71,7 @@ struct SyncSummary {
             text += ",\"pages\":\(endpoint.pages),\"not_modified\":\(endpoint.notModified),\"listed\":\(endpoint.listed)"
             text += ",\"resumed\":\(endpoint.isResumed)"
             text += ",\"created\":\(imported.created),\"updated\":\(imported.updated),\"unchanged\":\(imported.unchanged)"
+            text += ",\"deleted\":\(imported.deleted),\"older\":\(imported.older)"
             text += ",\"seconds\":\(SyncSummary.seconds(endpoint.seconds)),\"failures\":"
             append(endpoint.failures.map(\.description), to: &text)
             text += "}"

@@ -134,6 +134,7 @@ struct ImportValuesPageTests {
         #expect(try value([.epoch(.seconds)], .lenient, #""5""#) == "1970-01-01T00:00:05Z")
         #expect(try value([.epoch(.seconds), .rfc3339], .strict, rfc) == "2026-11-21T02:19:00Z")
         #expect(try value([.rfc3339], .strict, #""2026-11-21 02:19:00Z""#) == nil)
+        #expect(try value([.epoch(.seconds), .rfc3339], .strict, #""5""#) == nil)
     }
 
     @Test("the nearest declaration counts: the attribute's, then the entity's, then the API's")
@@ -149,7 +150,10 @@ struct ImportValuesPageTests {
                         "Thing": EntityMapping(
                             fields: ["v": FieldRules(coercion: field)], rules: FieldRules(coercion: entity))
                     ], rules: FieldRules(coercion: api)))
-            try bed.take(#"[{"id":"1","v":"7"}]"#, "Thing")
+            let report = try bed.take(#"[{"id":"1","v":"7"}]"#, "Thing")
+            #expect(report.diagnostics.allSatisfy { $0.field == "v" })
+            // A key is always taken leniently, in the key and in the record.
+            #expect(try bed.value("Thing", 1, "id") == .int(1))
             return try bed.value("Thing", 1, "v") == .int(7)
         }
         #expect(try taken(nil, nil, nil))

@@ -91,6 +91,16 @@ struct TransformerTests {
         #expect(Mapping(entities: entities).problems(for: schema).map(\.field) == ["v"])
     }
 
+    @Test("a key goes through no transformer: a mapping that says so is refused, and the key is what came")
+    func keys() throws {
+        let schema = Schema([EntityDefinition("Thing", key: ["id"], attributes: [AttributeDefinition("id", .string)])])
+        let mapping = Mapping(entities: ["Thing": EntityMapping(fields: ["id": FieldRules(transformers: ["trim"])])])
+        #expect(mapping.problems(for: schema).map(\.field) == ["id"])
+        let bed = try TestStore(schema, mapping)
+        try bed.take(#"[{"id":" a "}]"#, "Thing")
+        #expect(try bed.record("Thing", RecordKey(" a "))?["id"] == .string(" a "))
+    }
+
     @Test("what is neither mapped nor ignored is kept as one object, exactly, and is not reported as unmapped")
     func rest() throws {
         let bed = try TestStore(

@@ -1,7 +1,7 @@
 // What a description says about how values are taken.
 
 import Foundation
-import Tarn
+@testable import Tarn
 import TarnImport
 import Testing
 
@@ -89,6 +89,25 @@ struct DescriptionValuesTests {
         let error = try #require(throws: DescriptionError.self) { try Description.parse(text, file: "f.yaml") }
         #expect(error.problems.count == 1 && error.problems[0].message.hasPrefix("unknown transformer \"shout\""), "\(error)")
         #expect(error.problems[0].line == 10)
+    }
+
+    @Test("the fingerprint of a description changes with every rule, so that answers of before are asked for anew")
+    func fingerprints() throws {
+        func mirror(_ api: String, _ entity: String, _ attribute: String) throws -> String {
+            try Description.parse(description(api, entity, attribute), file: "f.yaml").fingerprint
+        }
+        let plain = try mirror("", "", "date")
+        var seen: Set = [plain]
+        for (api, entity, attribute) in [
+            ("coercion: strict", "", "date"), ("dates: day", "", "date"), ("nulls: ignore", "", "date"), ("absent: clear", "", "date"),
+            ("to_many: append", "", "date"), ("duplicates: first_wins", "", "date"), ("", "coercion: strict", "date"),
+            ("", "dates: day", "date"), ("", "duplicates: first_wins", "date"), ("", "version: v", "date"),
+            ("", "deleted: gone", "date"), ("", "deleted: { gone: yes }", "date"), ("", "", "{ type: date, format: day }"),
+            ("", "", "{ type: date, nulls: ignore }"), ("", "", "{ type: date, transform: trim }"),
+        ] {
+            #expect(seen.insert(try mirror(api, entity, attribute)).inserted, "\(api) \(entity) \(attribute)")
+        }
+        #expect(try mirror("", "", "{ type: date }") == plain)
     }
 
     @Test("what is wrong about values is reported at its line with the way out", arguments: [

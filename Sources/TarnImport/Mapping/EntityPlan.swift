@@ -310,7 +310,8 @@ struct ImportPlan {
                 switch field.kind {
                 case .attribute(let type):
                     let rules = mapping.rules(of: entityMapping, field.name)
-                    slotDetails.rule = ValueRule(
+                    // A key is read before its record is, and always in the same way.
+                    slotDetails.rule = entity.key.contains(field.id) ? ValueRule(type) : ValueRule(
                         type, rules.coercion ?? .lenient, dates: rules.dates ?? [], fallback: rules.fallback,
                         transformers: (rules.transformers ?? []).compactMap(mapping.transformer))
                 case .reference(let reference):

@@ -92,7 +92,7 @@ extension ToManyPolicy {
         case .patch:
             let known = Set(stored), wanted = Set(said)
             var reordered = said.filter { known.contains($0) }[...]
-            return stored.map { wanted.contains($0) ? reordered.removeFirst() : $0 } + said.filter { !known.contains($0) }
+            return stored.map { wanted.contains($0) ? reordered.popFirst() ?? $0 : $0 } + said.filter { !known.contains($0) }
         }
     }
 }

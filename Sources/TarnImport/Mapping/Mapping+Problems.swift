@@ -58,6 +58,11 @@ extension EntityMapping {
                 problems.append(
                     SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
             }
+            if rules.transformers != nil, entity.key.contains(field) || entity.relationships.contains(where: { $0.name == field }) {
+                problems.append(
+                    SchemaError(
+                        entity: entity.name, field: field, "only an attribute outside of the key goes through transformers: remove them"))
+            }
             let type = entity.attributes.first { $0.name == field }?.type
             if rules.dates != nil, let type, type != .date, type != .array(.date) {
                 problems.append(

@@ -78,7 +78,8 @@ final class FuzzBed {
     func take(_ document: [UInt8]) {
         do {
             _ = try importer.add(document, entity: "A")
-            try store.write { writer in
+            // Alone: a writer waits for others to join it otherwise.
+            try store.write(alone: true) { writer in
                 let report = try importer.commit(into: &writer)
                 // The same once more: whatever was said is there.
                 _ = try importer.add(document, entity: "A")

@@ -323,15 +323,15 @@ struct Drafter: ~Copyable {
     }
 
     private mutating func attribute(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
-        let rule = plan.details[position].rule
         var isTaken = true
-        if rule.hasTransformers {
-            isTaken = transformedAttribute(tape, index, plan.slots[position].field, rule)
-        } else {
-            builder.field(plan.slots[position].field) { isTaken = tape.appendValue(index, by: rule, to: &$0) }
+        let field = plan.slots[position].field
+        let hasTransformers = plan.rules[position]._withUnsafeGuaranteedRef { rule in
+            if !rule.hasTransformers { builder.field(field) { isTaken = tape.appendValue(index, by: rule, to: &$0) } }
+            return rule.hasTransformers
         }
+        if hasTransformers { isTaken = transformedAttribute(tape, index, field, plan.details[position].rule) }
         guard !isTaken else { return true }
-        let details = plan.details[position]
+        let details = plan.details[position], rule = details.rule
         if let fallback = rule.fallback, tape.kind(index) == .string {
             builder.field(plan.slots[position].field) { $0.appendValue(.string(fallback)) }
             report(

@@ -86,6 +86,8 @@ final class EntityPlan {
     /// Stored fields in ascending order of ids, then derived relationships.
     let slots: [Slot]
     let details: [SlotDetails]
+    /// The rules of the details, which hold them: one is looked at for every value, and not counted.
+    let rules: [Unmanaged<ValueRule>]
     /// Slots of the key, in its order.
     let keySlots: [Int]
     let nodes = NodeList()
@@ -106,6 +108,7 @@ final class EntityPlan {
         self.entity = entity
         self.slots = slots
         self.details = details
+        rules = details.map { Unmanaged.passUnretained($0.rule) }
         self.ignored = ignored
         keySlots = entity.key.compactMap { id in slots.firstIndex { $0.field == id } }
         for (slot, paths) in paths.enumerated() { add(paths, for: slot) }

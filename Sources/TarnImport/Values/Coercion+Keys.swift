@@ -58,7 +58,7 @@ extension Tape {
         case .int, .uint, .double:
             var text = ByteWriter()
             appendText(index, to: &text)
-            return "the number \(String(decoding: text.bytes, as: UTF8.self))"
+            return "the number \(String(decoding: text.bytes.prefix(40), as: UTF8.self))\(text.count > 40 ? "…" : "")"
         case .true: return "true"
         case .false: return "false"
         case .null, nil: return "null"

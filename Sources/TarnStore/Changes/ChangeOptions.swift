@@ -111,7 +111,7 @@ extension Store {
         try setMeta(MetaKey.changeRetention) { _ in ChangeOptions.text(retention) }
         var isDone = false
         while !isDone {
-            let clock = changeClock.withLock { $0 }
+            let clock = changeClock.withLock { $0.now }
             isDone = try write(alone: true) { writer in
                 let access = writer.access, newest = try access.sequence
                 let trimming = ChangeTrimming(access.raw, access.state, now: clock(), first: newest + 1, newest: newest)

@@ -16,6 +16,13 @@ extension Timestamp {
     }
 }
 
+/// What tells the time of commits.
+struct CommitClock: Sendable {
+    // In a struct of its own: a closure that is the value of a generic type gets another wrapping whenever it is lent, and
+    // the wrappings add up.
+    var now: @Sendable () -> Timestamp = { Timestamp.systemTime }
+}
+
 /// When commits were made.
 struct CommitTimes {
     struct Mark: Equatable {
@@ -165,7 +172,7 @@ extension Store {
     ///   - commits: how many writes made them, each with a sequence of its own.
     func settleChanges(_ count: Int, commits: Int, in transaction: inout WriteTransaction, _ state: StoreState) throws {
         guard count > 0 else { return }
-        let now = changeClock.withLock { $0 }()
+        let now = changeClock.withLock { $0.now }()
         // What goes is bounded by what came, so that no commit waits for it.
         func settle(_ raw: RawTransaction) throws(LMDBError) {
             let newest = try raw.number(state.meta, key: MetaKey.sequence)

@@ -41,7 +41,7 @@ public final class Store: Sendable {
     /// Entities that could not be trained when they had that many rows.
     let untrainable = Guarded<[UInt16: Int]>([:])
     /// What commits are dated with, for the age of changes. Tests have their own.
-    let changeClock = Guarded<@Sendable () -> Timestamp>({ Timestamp.systemTime })
+    let changeClock = Guarded(CommitClock())
     package let wake: WakeFile
     package let observers = ObserverHub()
 

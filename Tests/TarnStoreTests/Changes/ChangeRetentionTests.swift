@@ -24,7 +24,7 @@ struct ChangeRetentionTests {
         folder = try TemporaryFolder()
         store = try Forge.open(folder("s"))
         let clock = clock
-        store.changeClock.withLock { $0 = { clock.now } }
+        store.changeClock.withLock { $0.now = { clock.now } }
     }
 
     private var entries: Int {

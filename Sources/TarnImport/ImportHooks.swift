@@ -8,7 +8,8 @@ public struct ImportHooks {
     /// Called for each element that a response lists, before anything is made of it, with the entity and its JSON, which may be
     /// changed; keys too, since it is before identity. False leaves the element out.
     ///
-    /// What it leaves must be JSON: a number that is none is a programmer's error and traps.
+    /// What it leaves must be JSON, no deeper than the parser reads: otherwise the element is skipped, with the diagnostic
+    /// `hook.invalid`.
     public var beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)?
     /// Called for each record of the unit before it is merged, nested ones included. False leaves the record out: it is counted as
     /// skipped, and what is stored of it stays.
@@ -16,6 +17,7 @@ public struct ImportHooks {
     /// Called when everything is merged, in the same transaction, with what the import did. What it throws fails the unit.
     public var afterMerge: ((_ report: ImportReport, _ writer: inout StoreWriter) throws -> Void)?
 
+    /// None of them is called unless it is given.
     public init(
         beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)? = nil,
         afterDraft: ((_ draft: inout ImportedDraft) -> Bool)? = nil,
@@ -29,6 +31,7 @@ public struct ImportHooks {
 
 /// What a unit says about one record.
 public struct ImportedDraft {
+    /// The name of the record's entity.
     public let entity: String
     /// Nil if the key is too long to be read back from here.
     public let key: RecordKey?
@@ -41,8 +44,10 @@ public struct ImportedDraft {
     /// What is said of a field; nil if nothing is.
     public subscript(field: String) -> Value? { fields.first { $0.name == field }?.value }
 
-    /// Sets an attribute, from JSON, as if it had come in the response; null clears it. Neither a part of the key nor a relationship:
-    /// that is a programmer's error and traps.
+    /// Sets an attribute, from JSON, as if it had come in the response; null clears it. What its type refuses, or what is no JSON, is
+    /// the diagnostic `value.type`, and the draft's value stays.
+    ///
+    /// - Precondition: it is an attribute of the entity, and no part of the key.
     public mutating func set(_ attribute: String, _ json: JSONValue) { edits.append((attribute, json)) }
 
     init(_ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool) {
@@ -69,7 +74,9 @@ extension ImportHooks {
         guard let afterDraft else { return (true, nil) }
         var draft = ImportedDraft(plan, key, body, isComplete: isComplete)
         guard afterDraft(&draft) else { return (false, nil) }
-        guard !draft.edits.isEmpty, let parser = try? JSONParser() else { return (true, nil) }
+        guard !draft.edits.isEmpty else { return (true, nil) }
+        // Without memory for a parser every edit is refused, as what is no JSON is.
+        let parser = try? JSONParser()
         var values: [UInt16: [UInt8]] = [:]
         for (field, json) in draft.edits {
             guard let position = plan.details.firstIndex(where: { $0.name == field }), !plan.slots[position].isKey,
@@ -78,9 +85,12 @@ extension ImportHooks {
             var value = ByteWriter()
             if json == .null {
                 value.appendValueNull()
-            } else if !ImportHooks.parsed(json, parser).appendValue(Tape.root, by: plan.details[position].rule, to: &value) {
-                refused(field, json)
-                continue
+            } else {
+                let tape = parser.flatMap { ImportHooks.parsed(json, $0) }
+                guard tape?.appendValue(Tape.root, by: plan.details[position].rule, to: &value) ?? false else {
+                    refused(field, json)
+                    continue
+                }
             }
             values[plan.slots[position].field] = Array(value.bytes)
         }
@@ -97,11 +107,6 @@ extension ImportHooks {
         return (true, isWide)
     }
 
-    static func parsed(_ json: JSONValue, _ parser: JSONParser) -> Tape {
-        do {
-            return try parser.parse(text: json.text)
-        } catch {
-            preconditionFailure("a hook made what is no JSON: \(error)")
-        }
-    }
+    /// Nil if a hook made what is no JSON, or is deeper than the parser reads.
+    static func parsed(_ json: JSONValue, _ parser: JSONParser) -> Tape? { try? parser.parse(text: json.text) }
 }

@@ -77,7 +77,9 @@ public struct ImportReport: Sendable, Hashable {
     public var created: Int { entities.values.reduce(0) { $0 + $1.created } }
     public var updated: Int { entities.values.reduce(0) { $0 + $1.updated } }
     public var unchanged: Int { entities.values.reduce(0) { $0 + $1.unchanged } }
+    /// Records that were deleted, since they are no more at the server.
     public var deleted: Int { entities.values.reduce(0) { $0 + $1.deleted } }
+    /// Answers that were older than what is stored, and changed nothing.
     public var older: Int { entities.values.reduce(0) { $0 + $1.older } }
 
     /// Adds another report, as of the next page.
@@ -107,6 +109,8 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// A record without a key, or with one of a wrong type: it is skipped, with everything nested in it.
         case keyMissing = "key.missing"
+        /// An element of which a hook made what is no JSON, or JSON that is too deep: it is skipped.
+        case hookInvalid = "hook.invalid"
         /// A value of a wrong type: the old value is kept.
         case valueType = "value.type"
         /// A text that is none of the values of an `enum` that has a fallback: the fallback is stored.

@@ -158,6 +158,25 @@ struct TransformerTests {
         #expect(report.unmapped.isEmpty)
     }
 
+    @Test("what a hook makes that is no JSON, or is too deep, skips the element or keeps the draft's value, and is reported where it stands")
+    func invalidEdits() throws {
+        let bed = try thing([AttributeDefinition("v", .int, optional: true), AttributeDefinition("w", .json, optional: true)])
+        bed.importer.hooks.beforeDraft = { _, json in
+            if json["v"] == .number("2") { json["v"] = .number("2x") }
+            if json["v"] == .number("3") { for _ in 0..<2000 { json["w"] = .array([json["w"] ?? .null]) } }
+            return true
+        }
+        bed.importer.hooks.afterDraft = { draft in
+            if draft["v"] == .int(4) { draft.set("v", .number("4.")) }
+            return true
+        }
+        let report = try bed.take(#"[{"id":1,"v":1},{"id":2,"v":2},{"id":3,"v":3},{"id":4,"v":4}]"#, "Thing")
+        #expect(report.created == 2 && report.skipped == 2)
+        #expect(report.diagnostics.prefix(2).map { "\($0.code.rawValue) \($0.path)" } == ["hook.invalid $[1]", "hook.invalid $[2]"])
+        #expect(report.diagnostics.count == 3 && report.diagnostics.last?.code == .valueType && report.diagnostics.last?.field == "v")
+        #expect(try bed.value("Thing", 4, "v") == .int(4) && bed.record("Thing", 2) == nil)
+    }
+
     @Test("drafts may be changed, by the rules of their types, or left out; the report is seen before the commit")
     func afterDraft() throws {
         let bed = try thing([AttributeDefinition("v", .int, optional: true), AttributeDefinition("w", .string, optional: true)])

@@ -39,7 +39,7 @@ struct DerivedList {
 }
 
 struct Drafter: ~Copyable {
-    private let plan: ImportPlan
+    let plan: ImportPlan
     var list = DraftList()
     var derived: [DerivedList] = []
     var diagnostics: [Diagnostic] = []
@@ -68,23 +68,23 @@ struct Drafter: ~Copyable {
     }
 
     /// Where the listed record that is drafted stands: its list, its position there, its place on the tape.
-    private var origin = (list: "$", position: -1, place: Tape.root)
+    var origin = (list: "$", position: -1, place: Tape.root)
     /// Words of tapes that a unit may still walk for the paths of lists, which are many: beyond it the record's path must do.
-    private var pathBudget = Drafter.pathBudget
-    private static let pathBudget = 1 << 24
+    var pathBudget = Drafter.pathBudget
+    static let pathBudget = 1 << 24
 
     private var stack: [Pending] = []
     private var children: [Pending] = []
     private var found = PlaceList(), keyFound = PlaceList()
     private var prefix: [String] = []
-    private var key = ByteWriter(), childKey = ByteWriter()
+    var key = ByteWriter(), childKey = ByteWriter()
     /// The whole encoding of the key, if it is longer than a storage key shows.
     private var longKey: [UInt8] = []
-    private var builder = BodyBuilder()
+    var builder = BodyBuilder()
     private var body = ByteWriter(capacity: 8192)
     private var combined = ByteWriter()
     /// For what transformers make.
-    private var transformed: JSONParser?
+    var transformed: JSONParser?
 
     init(_ plan: ImportPlan) { self.plan = plan }
 
@@ -311,92 +311,6 @@ struct Drafter: ~Copyable {
         }
     }
 
-    private mutating func setNull(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
-        let slot = plan.slots[position]
-        guard slot.field != 0 else { return derivedList(tape, index, position, plan) }
-        if !slot.isOptional {
-            report(
-                .valueNull, tape, index, plan, keyText, plan.details[position].name,
-                "null, and the description says there is always a value")
-        }
-        builder.field(slot.field) { $0.appendValueNull() }
-    }
-
-    private mutating func attribute(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
-        var isTaken = true
-        let field = plan.slots[position].field
-        let hasTransformers = plan.rules[position]._withUnsafeGuaranteedRef { rule in
-            if !rule.hasTransformers { builder.field(field) { isTaken = tape.appendValue(index, by: rule, to: &$0) } }
-            return rule.hasTransformers
-        }
-        if hasTransformers { isTaken = transformedAttribute(tape, index, field, plan.details[position].rule) }
-        guard !isTaken else { return true }
-        let details = plan.details[position], rule = details.rule
-        if let fallback = rule.fallback, tape.kind(index) == .string {
-            builder.field(plan.slots[position].field) { $0.appendValue(.string(fallback)) }
-            report(
-                .valueUnknown, tape, index, plan, keyText, details.name,
-                "\(tape.describe(index)) is none of its values; \(fallback) is stored for it")
-            return true
-        }
-        report(
-            .valueType, tape, index, plan, keyText, details.name,
-            "\(tape.describe(index)) is no \(details.rule.type); the old value is kept")
-        return false
-    }
-
-    /// A value that goes through transformers. False if one of them, or the type, refuses it.
-    private mutating func transformedAttribute(_ tape: Tape, _ index: Int, _ field: UInt16, _ rule: ValueRule) -> Bool {
-        guard let value = rule.transformers.decode(JSONValue(tape, index)) else { return false }
-        guard value != .null else {
-            builder.field(field) { $0.appendValueNull() }
-            return true
-        }
-        guard let parser = try? transformed ?? JSONParser() else { return false }
-        transformed = parser
-        guard let result = try? parser.parse(text: value.text) else { return false }
-        var isTaken = false
-        builder.field(field) { isTaken = result.appendValue(Tape.root, by: rule, to: &$0) }
-        return isTaken
-    }
-
-    /// Appends what nothing takes of an object, as JSON.
-    ///
-    /// - Parameter isNeeded: whether an object without anything in it is appended too.
-    /// - Returns: whether something was appended.
-    private static func appendRest(
-        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int, isNeeded: Bool, to writer: inout ByteWriter
-    ) -> Bool {
-        let start = writer.count, end = tape.end(object)
-        writer.append(UInt8(ascii: "{"))
-        var index = object + 1
-        while index < end {
-            let value = index + 1, before = writer.count
-            let position = plan.nodes[node].table.find(tape.string(index))
-            let entry = position.map { plan.nodes[node].entries[$0] }
-            // Keys beyond those that are counted are not in the table.
-            let isKept = entry.map { $0.unmapped == KeyNode.Entry.kept } ?? true
-            let child = entry.flatMap { $0.taker < 0 && $0.child >= 0 ? Int($0.child) : nil }
-            if isKept || child != nil {
-                if before > start + 1 { writer.append(UInt8(ascii: ",")) }
-                tape.appendText(index, to: &writer)
-                writer.append(UInt8(ascii: ":"))
-                if let child, tape.kind(value) == .object {
-                    if !appendRest(tape, value, plan, node: child, isNeeded: false, to: &writer) { writer.truncate(to: before) }
-                } else {
-                    tape.appendText(value, to: &writer)
-                }
-            }
-            index = tape.next(value)
-        }
-        if writer.count == start + 1, !isNeeded {
-            writer.truncate(to: start)
-            return false
-        }
-        writer.append(UInt8(ascii: "}"))
-        return true
-    }
-
     /// Puts the storage key that an object or a bare key stands for into `childKey`. An object is added to the children.
     ///
     /// - Parameter owner: what is known of the key from where the object or the bare key stands.
@@ -486,7 +400,7 @@ struct Drafter: ~Copyable {
 
     /// A relationship whose references stand in the other records: nested objects get theirs from here, and the whole list is
     /// noted, so that records that left it lose theirs.
-    private mutating func derivedList(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
+    mutating func derivedList(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
         guard let derived = plan.details[position].derived else { return }
         let isToMany = derived.isToMany
         var note = DerivedList(
@@ -529,40 +443,5 @@ struct Drafter: ~Copyable {
         }
         if !note.unsetMembers.isEmpty { note.path = path(tape, index) }
         self.derived.append(note)
-    }
-
-    // MARK: Diagnostics
-
-    /// A path without a walk over the records before this one.
-    private mutating func path(_ tape: Tape, _ index: Int) -> String {
-        let record = origin.position < 0 ? origin.list : "\(origin.list)[\(origin.position)]"
-        guard pathBudget > 0 else { return record + "…" }
-        pathBudget -= index - origin.place
-        return tape.path(to: index, from: origin.place, record)
-    }
-
-    private var keyText: String? { RecordKey(storageKey: key.bytes)?.description }
-
-    private mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
-        report(
-            .relationshipType, tape, index, plan, keyText, plan.details[position].name,
-            "\(tape.describe(index)) is neither a record nor a key; the old value is kept")
-    }
-
-    private mutating func report(
-        _ code: Diagnostic.Code, _ tape: Tape, _ index: Int, _ plan: EntityPlan, _ key: String?, _ field: String?,
-        _ message: String
-    ) {
-        diagnosticCount += 1
-        if code == .keyMissing {
-            skipped += 1
-            skippedByEntity[plan.entity.name, default: 0] += 1
-        }
-        // Finding the path walks the document: not for the millionth of a kind.
-        guard diagnostics.count < diagnosticLimit else { return }
-        diagnostics.append(
-            Diagnostic(
-                code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message,
-                sample: tape.sample(index)))
     }
 }

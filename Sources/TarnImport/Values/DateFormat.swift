@@ -1,6 +1,6 @@
 // The forms in which APIs write points in time. Each is total: a text is taken as a whole, or refused.
 
-public import TarnStore
+internal import TarnStore
 
 /// A form of a point in time in JSON.
 public enum DateFormat: Sendable, Hashable, CustomStringConvertible {

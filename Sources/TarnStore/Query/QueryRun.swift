@@ -258,23 +258,4 @@ extension RawCursor {
             return try upper.withUnsafeBytes { try count(from: lower, to: $0, upTo: bound) }
         }
     }
-
-    /// Calls the closure with every key of a span, until it returns false.
-    @inline(__always)
-    func forEachKey(in span: KeySpan, _ body: (Bytes) throws -> Bool) throws {
-        var entry = span.lower.isEmpty ? try first() : try span.lower.withUnsafeBytes { try seek($0) }
-        guard let upper = span.upper else {
-            while let (key, _) = entry {
-                guard try body(key) else { return }
-                entry = try next()
-            }
-            return
-        }
-        try upper.withUnsafeBytes { upper in
-            while let (key, _) = entry, Bytes.compare(key, upper) < 0 {
-                guard try body(key) else { return }
-                entry = try next()
-            }
-        }
-    }
 }

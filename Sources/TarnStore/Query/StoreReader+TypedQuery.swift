@@ -1,61 +1,52 @@
-// Asking a snapshot for the records of a query, as structs or as rows that are lent.
-
-internal import LMDB
-
-/// A part of a query's result as structs, and where the next one begins.
-public struct TypedQueryPage<Record: StoredRecord>: Sendable {
-    public var records: [Record]
-    /// To be given as ``Query/after``; nil if there is no more.
-    public var next: ContinuationToken?
-}
+// Asking a snapshot with a `TypedQuery`: the value says the type, so it is not named again.
 
 extension StoreReader {
-    /// Copies of the records of a query, in its order. The query is of the type's entity.
+    /// Copies of the records of a query, in its order.
     ///
-    /// - Throws: as ``fetch(_:)-(Query)``, and if the type does not fit the catalog, as ``get(_:_:)-(_,Record.Key)``.
+    /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
     @inlinable
-    public func fetch<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> [Record] {
-        var records: [Record] = []
-        if let limit = query.limit { records.reserveCapacity(min(limit, 256)) }
-        try forEachLent(Record.entity, plan(type), query) { row in
-            records.append(try Record(Row(row)))
-            return true
-        }
-        return records
+    public func fetch<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> [Record] {
+        try fetch(Record.self, query.query)
     }
 
     /// The rows of the records of a query in its order, lent: nothing is copied. Until the closure returns false.
     ///
-    /// - Throws: what the closure throws, and as ``fetch(_:_:)``.
+    /// - Throws: what the closure throws; `StoreError`, as ``fetch(_:_:)`` does.
     @inlinable
-    public func forEach<Record: StoredRecord>(
-        _ type: Record.Type, _ query: Query, _ body: (Row<Record>) throws -> Bool
-    ) throws {
-        try forEachLent(Record.entity, plan(type), query) { row in try body(Row(row)) }
+    public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Bool) throws {
+        try forEach(Record.self, query.query, body)
     }
 
-    /// What inlined code calls: the type is known there, and structs are decoded without witness tables.
-    @usableFromInline
-    func forEachLent(
-        _ entity: String, _ plan: Unmanaged<RowPlan>, _ query: Query, _ body: (LentRow) throws -> Bool
-    ) throws {
-        checkEntity(entity, query)
-        let access = access
-        try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in try body(access.lent(view, plan, key)) }
+    /// The same for all of them.
+    @inlinable
+    public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Void) throws {
+        try forEach(Record.self, query.query) { row in
+            try body(row)
+            return true
+        }
+    }
+
+    /// The first record of a query, in its order; nil if there is none.
+    ///
+    /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
+    public func first<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> Record? {
+        try fetch(query.prefix(1)).first
     }
 
     /// The records of a query up to its limit, and where the next page begins.
     ///
-    /// - Throws: as ``fetch(_:_:)``.
-    public func page<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> TypedQueryPage<Record> {
-        checkEntity(Record.entity, query)
-        let plan = try access.plan(type)
-        var records: [Record] = []
-        let next = try page(query) { _, key, view in records.append(try Record(Row(access.lent(view, plan, key)))) }
-        return TypedQueryPage(records: records, next: next)
+    /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
+    public func page<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> TypedQueryPage<Record> {
+        try page(Record.self, query.query)
     }
 
-    private func checkEntity(_ entity: String, _ query: Query) {
-        precondition(query.entity == entity, "the query is of \(query.entity), and the struct holds records of \(entity)")
-    }
+    /// The number of records that ``fetch(_:)-(TypedQuery<Record>)`` would give.
+    ///
+    /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
+    public func count<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> Int { try count(query.query) }
+
+    /// Whether a query has any record. Stops at the first.
+    ///
+    /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
+    public func exists<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> Bool { try exists(query.query) }
 }

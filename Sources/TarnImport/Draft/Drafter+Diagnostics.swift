@@ -1,0 +1,43 @@
+// What could not be taken as it came, and where it stands in the response.
+
+internal import TarnStore
+
+extension Drafter {
+    /// A path without a walk over the records before this one.
+    mutating func path(_ tape: Tape, _ index: Int) -> String {
+        let record = origin.position < 0 ? origin.list : "\(origin.list)[\(origin.position)]"
+        guard pathBudget > 0 else { return record + "…" }
+        pathBudget -= index - origin.place
+        return tape.path(to: index, from: origin.place, record)
+    }
+
+    var keyText: String? { RecordKey(storageKey: key.bytes)?.description }
+
+    mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
+        report(
+            .relationshipType, tape, index, plan, keyText, plan.details[position].name,
+            "\(tape.describe(index)) is neither a record nor a key; the old value is kept")
+    }
+
+    mutating func report(
+        _ code: Diagnostic.Code, _ tape: Tape, _ index: Int, _ plan: EntityPlan, _ key: String?, _ field: String?,
+        _ message: String
+    ) {
+        diagnosticCount += 1
+        if code == .keyMissing || code == .hookInvalid {
+            skipped += 1
+            skippedByEntity[plan.entity.name, default: 0] += 1
+        }
+        // Finding the path walks the document: not for the millionth of a kind.
+        guard diagnostics.count < diagnosticLimit else { return }
+        diagnostics.append(
+            Diagnostic(
+                code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message,
+                sample: tape.sample(index)))
+    }
+
+    /// Skips an element of which a hook made something that cannot be read.
+    mutating func reportInvalid(_ tape: Tape, _ index: Int, _ position: Int) {
+        report(.hookInvalid, tape, index, plan.plans[position], nil, nil, "a hook made of it what is no JSON, or too deep; it is skipped")
+    }
+}

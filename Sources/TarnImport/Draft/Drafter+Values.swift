@@ -1,0 +1,91 @@
+// What a draft says of attributes: values by the rules of their slots, nulls, and what nothing takes.
+
+internal import TarnStore
+
+extension Drafter {
+    mutating func setNull(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
+        let slot = plan.slots[position]
+        guard slot.field != 0 else { return derivedList(tape, index, position, plan) }
+        if !slot.isOptional {
+            report(
+                .valueNull, tape, index, plan, keyText, plan.details[position].name,
+                "null, and the description says there is always a value")
+        }
+        builder.field(slot.field) { $0.appendValueNull() }
+    }
+
+    mutating func attribute(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
+        var isTaken = true
+        let field = plan.slots[position].field
+        let hasTransformers = plan.rules[position]._withUnsafeGuaranteedRef { rule in
+            if !rule.hasTransformers { builder.field(field) { isTaken = tape.appendValue(index, by: rule, to: &$0) } }
+            return rule.hasTransformers
+        }
+        if hasTransformers { isTaken = transformedAttribute(tape, index, field, plan.details[position].rule) }
+        guard !isTaken else { return true }
+        let details = plan.details[position], rule = details.rule
+        if let fallback = rule.fallback, tape.kind(index) == .string {
+            builder.field(plan.slots[position].field) { $0.appendValue(.string(fallback)) }
+            report(
+                .valueUnknown, tape, index, plan, keyText, details.name,
+                "\(tape.describe(index)) is none of its values; \(fallback) is stored for it")
+            return true
+        }
+        report(
+            .valueType, tape, index, plan, keyText, details.name,
+            "\(tape.describe(index)) is no \(details.rule.type); the old value is kept")
+        return false
+    }
+
+    /// A value that goes through transformers. False if one of them, or the type, refuses it.
+    private mutating func transformedAttribute(_ tape: Tape, _ index: Int, _ field: UInt16, _ rule: ValueRule) -> Bool {
+        guard let value = rule.transformers.decode(JSONValue(tape, index)) else { return false }
+        guard value != .null else {
+            builder.field(field) { $0.appendValueNull() }
+            return true
+        }
+        guard let parser = try? transformed ?? JSONParser() else { return false }
+        transformed = parser
+        guard let result = try? parser.parse(text: value.text) else { return false }
+        var isTaken = false
+        builder.field(field) { isTaken = result.appendValue(Tape.root, by: rule, to: &$0) }
+        return isTaken
+    }
+
+    /// Appends what nothing takes of an object, as JSON.
+    ///
+    /// - Parameter isNeeded: whether an object without anything in it is appended too.
+    /// - Returns: whether something was appended.
+    static func appendRest(
+        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int, isNeeded: Bool, to writer: inout ByteWriter
+    ) -> Bool {
+        let start = writer.count, end = tape.end(object)
+        writer.append(UInt8(ascii: "{"))
+        var index = object + 1
+        while index < end {
+            let value = index + 1, before = writer.count
+            let position = plan.nodes[node].table.find(tape.string(index))
+            let entry = position.map { plan.nodes[node].entries[$0] }
+            // Keys beyond those that are counted are not in the table.
+            let isKept = entry.map { $0.unmapped == KeyNode.Entry.kept } ?? true
+            let child = entry.flatMap { $0.taker < 0 && $0.child >= 0 ? Int($0.child) : nil }
+            if isKept || child != nil {
+                if before > start + 1 { writer.append(UInt8(ascii: ",")) }
+                tape.appendText(index, to: &writer)
+                writer.append(UInt8(ascii: ":"))
+                if let child, tape.kind(value) == .object {
+                    if !appendRest(tape, value, plan, node: child, isNeeded: false, to: &writer) { writer.truncate(to: before) }
+                } else {
+                    tape.appendText(value, to: &writer)
+                }
+            }
+            index = tape.next(value)
+        }
+        if writer.count == start + 1, !isNeeded {
+            writer.truncate(to: start)
+            return false
+        }
+        writer.append(UInt8(ascii: "}"))
+        return true
+    }
+}

@@ -1,0 +1,61 @@
+// Asking a snapshot for the records of a query, as structs or as rows that are lent.
+
+internal import LMDB
+
+/// A part of a query's result as structs, and where the next one begins.
+public struct TypedQueryPage<Record: StoredRecord>: Sendable {
+    public var records: [Record]
+    /// To be given as ``Query/after``; nil if there is no more.
+    public var next: ContinuationToken?
+}
+
+extension StoreReader {
+    /// Copies of the records of a query, in its order. The query is of the type's entity.
+    ///
+    /// - Throws: as ``fetch(_:)-(Query)``, and if the type does not fit the catalog, as ``get(_:_:)-(_,Record.Key)``.
+    @inlinable
+    public func fetch<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> [Record] {
+        var records: [Record] = []
+        if let limit = query.limit { records.reserveCapacity(min(limit, 256)) }
+        try forEachLent(Record.entity, plan(type), query) { row in
+            records.append(try Record(Row(row)))
+            return true
+        }
+        return records
+    }
+
+    /// The rows of the records of a query in its order, lent: nothing is copied. Until the closure returns false.
+    ///
+    /// - Throws: what the closure throws, and as ``fetch(_:_:)``.
+    @inlinable
+    public func forEach<Record: StoredRecord>(
+        _ type: Record.Type, _ query: Query, _ body: (Row<Record>) throws -> Bool
+    ) throws {
+        try forEachLent(Record.entity, plan(type), query) { row in try body(Row(row)) }
+    }
+
+    /// What inlined code calls: the type is known there, and structs are decoded without witness tables.
+    @usableFromInline
+    func forEachLent(
+        _ entity: String, _ plan: Unmanaged<RowPlan>, _ query: Query, _ body: (LentRow) throws -> Bool
+    ) throws {
+        checkEntity(entity, query)
+        let access = access
+        try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in try body(access.lent(view, plan, key)) }
+    }
+
+    /// The records of a query up to its limit, and where the next page begins.
+    ///
+    /// - Throws: as ``fetch(_:_:)``.
+    public func page<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> TypedQueryPage<Record> {
+        checkEntity(Record.entity, query)
+        let plan = try access.plan(type)
+        var records: [Record] = []
+        let next = try page(query) { _, key, view in records.append(try Record(Row(access.lent(view, plan, key)))) }
+        return TypedQueryPage(records: records, next: next)
+    }
+
+    private func checkEntity(_ entity: String, _ query: Query) {
+        precondition(query.entity == entity, "the query is of \(query.entity), and the struct holds records of \(entity)")
+    }
+}

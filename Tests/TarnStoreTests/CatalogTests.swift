@@ -21,7 +21,7 @@ struct CatalogTests {
             _ = try catalog.applying(second)
             return nil
         } catch {
-            return error as? SchemaError
+            return error
         }
     }
 

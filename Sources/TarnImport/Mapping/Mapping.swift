@@ -45,6 +45,7 @@ public struct EntityMapping: Sendable, Hashable {
     /// An attribute that grows with every change of a record at the server: what comes with a smaller one than the stored is an
     /// older answer, and changes nothing.
     public var version: String?
+    /// What says that a record is no more at the server; it is deleted then, by its delete rules.
     public var tombstone: TombstoneRule?
     /// A `json` attribute that keeps what nothing else takes: an object of all keys that are neither mapped nor ignored. It is set by
     /// listed records, and by nested ones that have all that is required.

@@ -13,6 +13,7 @@ public enum JSONValue: Sendable, Hashable {
     /// In the order of the document; a key may be there twice.
     case object([Member])
 
+    /// A key of an object and its value.
     public struct Member: Sendable, Hashable {
         public var key: String
         public var value: JSONValue

@@ -24,8 +24,10 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
         encoding = encode
     }
 
+    /// What comes of a value of a response; nil if it is refused.
     public func decode(_ value: JSONValue) -> JSONValue? { decoding(value) }
 
+    /// The way back: what a response would have; nil if there is none.
     public func encode(_ value: JSONValue) -> JSONValue? { encoding(value) }
 
     public static func == (a: ValueTransformer, b: ValueTransformer) -> Bool { a.name == b.name }

@@ -4,7 +4,9 @@ internal import LMDB
 
 /// How far the building of an index has come.
 public struct IndexBuildProgress: Sendable, Hashable {
+    /// The entity that declares it.
     public var entity: String
+    /// Of the attribute, or of the declared index.
     public var index: String
     /// Rows while it is built; entries of the index while it is checked that none are the same.
     public var done: Int
@@ -14,6 +16,7 @@ public struct IndexBuildProgress: Sendable, Hashable {
 
 /// An index, and whether it is complete.
 public struct IndexState: Sendable, Hashable {
+    /// What an index can do, and what is still done for it.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// It has every record, and answers.
         case complete
@@ -27,6 +30,7 @@ public struct IndexState: Sendable, Hashable {
     public var entity: String
     /// Of the attribute or relationship, or of the declared index.
     public var name: String
+    /// What it can do now.
     public var state: State
     /// Rows that are in it while it is built, otherwise entries that were looked at.
     public var done: Int

@@ -5,6 +5,7 @@ import Foundation
 
 /// A result of an observation.
 public struct Observed<Value: Sendable>: Sendable {
+    /// What was evaluated.
     public var value: Value
     /// The commit sequence of the snapshot that it was evaluated on.
     public var sequence: UInt64
@@ -44,6 +45,7 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(observer: Observer(self)) }
 
+    /// One iteration: an observer of its own.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let observer: Observer<Value>
 

@@ -5,6 +5,7 @@
 /// A relationship at the end stands for the key of the record that it leads to; for a to-many one, for their keys. A field
 /// behind a relationship that is null, or that leads to a record that is missing, is missing as well.
 public struct FieldPath: Sendable, Hashable {
+    /// Relationships from the first on, and at last a field. Not empty.
     public var names: [String]
     /// Whether texts that differ only in case are the same (``CaseFolding``).
     public var ignoresCase: Bool

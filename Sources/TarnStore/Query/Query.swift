@@ -9,6 +9,7 @@
 public struct Query: Sendable, Hashable {
     /// The name of an entity. The records of entities that descend from it are its records too.
     public var entity: String
+    /// What a record has to meet.
     public var condition: Condition
     /// The first counts before the second; records that are equal in all stand in the order of their keys. Empty: in the
     /// order of the keys.
@@ -22,13 +23,16 @@ public struct Query: Sendable, Hashable {
     /// Whether records are wanted that are known only in part.
     public var partials: Partials
 
+    /// What becomes of records that are known only in part.
     public enum Partials: String, Sendable, Hashable, CaseIterable {
         case included, excluded, only
     }
 
     /// What records are sorted by. Missing values come before all others in ascending order.
     public struct Order: Sendable, Hashable {
+        /// Where the value is. A list, and a relationship to several records, have no order.
         public var path: FieldPath
+        /// Whether the greatest comes first, and what is missing last.
         public var isDescending: Bool
 
         public init(_ path: FieldPath, descending: Bool = false) {
@@ -36,7 +40,9 @@ public struct Query: Sendable, Hashable {
             self.isDescending = descending
         }
 
+        /// The least first.
         public static func ascending(_ path: FieldPath) -> Order { Order(path) }
+        /// The greatest first.
         public static func descending(_ path: FieldPath) -> Order { Order(path, descending: true) }
     }
 

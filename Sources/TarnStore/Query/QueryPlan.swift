@@ -6,6 +6,7 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     public var access: [String]
     /// What is checked on the row of each record that is found; nil if the access settles everything.
     public var filter: String?
+    /// How the order comes about.
     public var sort: Sort
     /// How many records are expected to be looked at, and how many the entity has.
     public var estimatedRows: Int
@@ -13,6 +14,7 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     /// What would make the query cheaper; nil if nothing obvious would.
     public var advice: String?
 
+    /// How a result gets its order.
     public enum Sort: String, Sendable, Hashable, CaseIterable {
         /// The records come in the order that is wanted.
         case byIndex = "by index"

@@ -15,10 +15,12 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
     /// The same without the type.
     public var query: Query
 
+    /// The records that meet a condition, by default all of the entity.
     public init(_ condition: Condition = .all) {
         query = Query(Record.entity, where: condition)
     }
 
+    /// Which end of an order comes first.
     public enum Direction: Sendable, Hashable {
         case ascending, descending
     }
@@ -133,6 +135,8 @@ public struct QueryField: Sendable, Hashable {
 
     /// A text that is like a pattern: `%` stands for any characters, `_` for one, `\` takes the meaning of the next.
     public func like(_ pattern: String) -> Condition { .like(path, pattern) }
+
+    // A comparison with a value is the condition of that name: see ``Condition``.
 
     public static func == <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.equal, value) }
     public static func != <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.notEqual, value) }

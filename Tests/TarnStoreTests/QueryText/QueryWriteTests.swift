@@ -98,7 +98,7 @@ struct QueryWriteTests {
         #expect(work.report == QueryWriteReport(matched: 20, changed: 8, steps: 1) && !work.isDone)
         // Between two steps others write.
         try store.put("Item", 10, ["n": .int(77)])
-        try store.write { writer in try writer.delete("Item", 11) }
+        _ = try store.write { writer in try writer.delete("Item", 11) }
         try store.put("Item", 25, ["n": .int(1)])
         while !work.isDone { work.take(try store.write { writer in try work.step(&writer, limit: 8) }) }
         #expect(work.report == QueryWriteReport(matched: 20, changed: 18, steps: 3))
@@ -164,7 +164,7 @@ struct QueryWriteTests {
         // In one write nothing is kept.
         #expect(throws: StoreError.self) { try store.write { writer in try writer.delete(Query("Box", sortedBy: [.descending("id")])) } }
         #expect(try store.count("Box") == 3)
-        try store.write { writer in try writer.delete("Seal", 1) }
+        _ = try store.write { writer in try writer.delete("Seal", 1) }
         #expect(try store.delete(Query("Box")) == QueryWriteReport(matched: 3, changed: 33, steps: 1))
         #expect(try store.count("Item") == 0)
     }

@@ -64,6 +64,15 @@ def date(microseconds):
     return f"{moment:%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + ("." + fraction if fraction else "") + "Z"
 
 
+SCALARS = {
+    0: lambda data: None, 1: lambda data: False, 2: lambda data: True,
+    3: lambda data: int.from_bytes(data, "little", signed=True), 4: lambda data: int.from_bytes(data, "little"),
+    5: lambda data: struct.unpack("<d", data)[0], 6: json.loads, 7: bytes.decode, 11: bytes.decode, 12: json.loads,
+    8: lambda data: base64.b64encode(data).decode(), 10: lambda data: str(uuid.UUID(bytes=data)),
+    9: lambda data: date(int.from_bytes(data, "little", signed=True)),
+}
+
+
 class Store:
     def __init__(self, path):
         # Read-only and without LMDB's locks: for a store that nobody writes to meanwhile.
@@ -93,18 +102,26 @@ class Store:
     def row(self, table_id, key, row):
         """Flags, version and fields of a row: id → value bytes."""
         form, flags, compression, _, dictionary, _, checksum, version = struct.unpack_from("<BBBBHHIQ", row)
-        if form != 1 or compression > 1:
+        if form != 1 or compression > 2:
             raise ValueError(f"a row of format {form} with compression {compression}")
         if crc32c(struct.pack("<I", table_id) + key + row[0:8] + row[12:]) != checksum:
             raise ValueError("the checksum is wrong")
-        body = self.decompress(row[20:], dictionary) if compression else row[20:]
+        body = self.decompress(row[20:], dictionary) if compression == 1 else row[20:]
         (count,) = struct.unpack_from("<H", body)
         entry = struct.Struct("<HI" if flags & 2 else "<HH")
-        values, start, fields = 2 + count * entry.size, 0, {}
-        for index in range(count):
-            field, end = entry.unpack_from(body, 2 + index * entry.size)
-            fields[field] = body[values + start:values + end]
-            start = end
+        values, fields = 2 + count * entry.size, {}
+        ends = [entry.unpack_from(body, 2 + index * entry.size) for index in range(count)]
+        lengths = [end - before for (_, end), before in zip(ends, [0] + [end for _, end in ends])]
+        # Of a divided body the short values come first, then the frame of the long ones.
+        places = {True: values, False: values}
+        if compression == 2:
+            long = values + sum(length for length in lengths if length <= 17)
+            body = body[:long] + self.decompress(body[long:], dictionary)
+            places[False] = long
+        for (field, _), length in zip(ends, lengths):
+            kind = compression == 2 and length <= 17
+            fields[field] = body[places[kind]:places[kind] + length]
+            places[kind] += length
         return flags, version, fields
 
     def decompress(self, frame, dictionary):
@@ -148,22 +165,8 @@ class Store:
 
     def value(self, value, target=None):
         tag, payload = value[0], value[1:]
-        if tag in (0, 1, 2):
-            return (None, False, True)[tag]
-        if tag in (3, 4):
-            return int.from_bytes(payload, "little", signed=tag == 3)
-        if tag == 5:
-            return struct.unpack("<d", payload)[0]
-        if tag in (6, 12):
-            return json.loads(payload)
-        if tag in (7, 11):
-            return payload.decode()
-        if tag == 8:
-            return base64.b64encode(payload).decode()
-        if tag == 9:
-            return date(int.from_bytes(payload, "little", signed=True))
-        if tag == 10:
-            return str(uuid.UUID(bytes=payload))
+        if tag in SCALARS:
+            return SCALARS[tag](payload)
         if tag in (14, 15):
             return self.target(target, payload[4:] if tag == 15 else payload)
         if tag == 17:

@@ -144,6 +144,39 @@ package struct RawCursor {
         return count
     }
 
+    /// Lends the entry that the cursor is at and those behind it on the same page, as many as fit; the cursor goes to the last of them.
+    ///
+    /// - Parameter pageSize: ``runPageSize``, asked for once.
+    /// - Returns: how many; one, the entry itself, where pages cannot be looked at, or hold so few that it does not pay.
+    @inline(__always)
+    package func run(
+        from entry: Entry, into batch: UnsafeMutableBufferPointer<Entry>, pageSize: Int?
+    ) throws(LMDBError) -> Int {
+        // Going to the last one costs what two or three steps cost.
+        guard batch.count > 4, let pageSize, let page = LeafPage(holding: entry.key.baseAddress, size: pageSize), page.count > 4
+        else {
+            batch.initializeElement(at: 0, to: entry)
+            return 1
+        }
+        return try run(from: entry, into: batch, page)
+    }
+
+    private func run(from entry: Entry, into batch: UnsafeMutableBufferPointer<Entry>, _ page: LeafPage) throws(LMDBError) -> Int {
+        let count = page.entries(from: entry.key.baseAddress, into: batch)
+        guard count > 1 else {
+            batch.initializeElement(at: 0, to: entry)
+            return 1
+        }
+        // It is on the page that the cursor is at, so nothing is searched from the root.
+        guard let last = try seek(batch[count - 1].key), last.key.baseAddress == batch[count - 1].key.baseAddress else {
+            throw LMDBError(.corrupted, operation: "cursor")
+        }
+        return count
+    }
+
+    /// The size of the pages that ``run(from:into:pageSize:)`` looks at; nil if it must not.
+    package var runPageSize: Int? { LeafPage.size(of: self) }
+
     private func move(_ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) throws(LMDBError) -> Entry? {
         var k = MDB_val(key), v = MDB_val()
         let code = mdb_cursor_get(pointer, &k, &v, operation)

@@ -68,6 +68,9 @@ struct KeyBounds {
 
     func isFromLower(_ key: Bytes) -> Bool { lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } }
 
+    /// Whether a bound is longer than what a storage key shows.
+    var compareWholeKeys: Bool { exactLower != nil || exactUpper != nil }
+
     /// Whether only the whole key of a row can tell if it is in the range.
     func needsWholeKey(_ storageKey: Bytes) -> Bool {
         guard exactLower != nil || exactUpper != nil, StorageKey.isDigest(storageKey) else { return false }
@@ -107,10 +110,45 @@ extension StoreAccess {
         return count
     }
 
+    /// The bytes of every row of an entity whose key is in the range, in key order or against it, until the closure returns false.
+    func forEachRow(
+        _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, Bytes) throws -> Bool
+    ) throws {
+        let bounds = try KeyBounds(range, entity)
+        guard !reversed, entity.members == nil, !bounds.compareWholeKeys else {
+            return try walk(entity, bounds, reversed: reversed) { key, value in try lending { try body(key, value()) } }
+        }
+        // Pages at a time: looking at the next row is then cheaper than asking liblmdb for it.
+        let cursor = try raw.cursor(state.records(of: entity.root))
+        defer { cursor.close() }
+        let pageSize = cursor.runPageSize
+        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: 64) { batch in
+            var entry = try first(cursor, bounds)
+            while let found = entry {
+                let count = try cursor.run(from: found, into: batch, pageSize: pageSize)
+                let isLast = !bounds.isBeforeUpper(batch[count - 1].key)
+                for index in 0..<count {
+                    let (key, row) = batch[index]
+                    if isLast, !bounds.isBeforeUpper(key) { return }
+                    let mark = rowMark
+                    defer { release(to: mark) }
+                    guard try body(key, row) else { return }
+                }
+                if isLast { return }
+                entry = try cursor.next()
+            }
+        }
+    }
+
     private func walk(
         _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool
     ) throws {
-        let bounds = try KeyBounds(range, entity)
+        try walk(entity, KeyBounds(range, entity), reversed: reversed, body)
+    }
+
+    private func walk(
+        _ entity: Catalog.Entity, _ bounds: KeyBounds, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool
+    ) throws {
         let source = try EntityCursor(self, entity), cursor = source.cursor
         defer { source.close() }
         var entry = try reversed ? last(cursor, bounds) : first(cursor, bounds)

@@ -67,7 +67,7 @@ public struct Row<Record: StoredRecord>: ~Escapable {
 
     /// A copy.
     @inlinable
-    public func copy() throws(StoreError) -> Record { try Record(self) }
+    public func copy() throws(StoreError) -> Record { try Record(Row(lent.whole())) }
 
     /// Whether the record is known only from partial nested objects so far.
     public var isPartial: Bool { lent.view.isPartial }
@@ -104,28 +104,57 @@ struct LentContext {
 struct LentRow {
     let view: RowView
     @usableFromInline let context: LentContext
-    /// The directory and the values, and where the values begin.
+    /// The directory and the values, and where the values begin. Of a divided body only the directory is as it says.
     @usableFromInline let body: UnsafeRawPointer
     @usableFromInline let bodyCount: Int
     @usableFromInline let valuesStart: Int
     @usableFromInline let fieldCount: Int
-    @usableFromInline let isWide: Bool
+    /// Whether the values stand as the offsets say, which are of 16 bits.
+    @usableFromInline let isPlain: Bool
     @usableFromInline let slots: UnsafePointer<RowPlan.Slot>
     @usableFromInline let slotCount: Int
 
     init?(_ view: RowView, _ access: StoreAccess, _ plan: Unmanaged<RowPlan>) {
         let (slots, count) = plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
-        guard let slots, let body = view.body.bytes.baseAddress else { return nil }
+        guard let slots, let body = view.body.directory.baseAddress else { return nil }
         self.view = view
         context = LentContext(raw: access.raw, plan: plan, rows: access.rows)
         self.body = body
-        bodyCount = view.body.bytes.count
-        isWide = view.isWide
+        bodyCount = view.body.directory.count
+        isPlain = !view.isWide && !view.body.isDivided
         fieldCount = view.body.count
-        valuesStart = 2 + fieldCount * (isWide ? 6 : 4)
+        valuesStart = 2 + fieldCount * 4
         self.slots = UnsafePointer(slots)
         slotCount = count
     }
+
+    private init?(_ view: RowView, like other: LentRow) {
+        guard let body = view.body.directory.baseAddress else { return nil }
+        self.view = view
+        context = other.context
+        self.body = body
+        bodyCount = view.body.directory.count
+        isPlain = !view.isWide
+        fieldCount = other.fieldCount
+        valuesStart = other.valuesStart
+        slots = other.slots
+        slotCount = other.slotCount
+    }
+
+    /// The row for whoever is about to read most of it: a divided one is put together at once, and not looked through for each field.
+    @inlinable
+    @inline(__always)
+    func whole() throws(StoreError) -> LentRow { isPlain ? self : try undivided() }
+
+    @usableFromInline
+    func undivided() throws(StoreError) -> LentRow {
+        // A few short fields are found faster where they are.
+        guard view.body.isDivided, slotCount > LentRow.fewFields else { return self }
+        guard let view = view.undivided, let whole = LentRow(view, like: self) else { throw damaged }
+        return whole
+    }
+
+    private static let fewFields = 8
 
     /// The bytes of a field, a tag and a payload. Nil if the row does not have it.
     @inlinable
@@ -135,7 +164,7 @@ struct LentRow {
         let slot = slots[slot]
         let place = Int(slot.rank)
         // In a row that has every field up to this one, its place is known. `valuesStart` is inside the body.
-        guard !isWide, place < fieldCount, directory(2 + place * 4) == slot.id else { return try search(slot.id) }
+        guard isPlain, place < fieldCount, directory(2 + place * 4) == slot.id else { return try search(slot.id) }
         let start = valuesStart + (place == 0 ? 0 : Int(directory(place * 4)))
         let end = valuesStart + Int(directory(4 + place * 4))
         guard start < end, end <= bodyCount else { throw damaged }
@@ -148,8 +177,9 @@ struct LentRow {
 
     @usableFromInline
     func search(_ id: UInt16) throws(StoreError) -> UnsafeRawBufferPointer? {
-        guard let place = view.body.place(of: id) else { return nil }
-        guard let value = view.body.value(at: place) else { throw damaged }
+        let body = view.body
+        guard let place = body.place(of: id) else { return nil }
+        guard let value = body.value(at: place) else { throw damaged }
         return value.bytes
     }
 

@@ -52,7 +52,7 @@ extension StoreReader {
         var records: [Record] = []
         guard limit > 0 else { return records }
         try forEach(type, index: index, equalTo: values) { row in
-            records.append(try Record(row))
+            records.append(try row.copy())
             return records.count < limit
         }
         return records

@@ -12,7 +12,7 @@ extension StoreReader {
         let mark = rowMark
         defer { release(to: mark) }
         guard let row = try row(type, key) else { return nil }
-        return try Record(row)
+        return try row.copy()
     }
 
     /// Records as structs, in the order of the keys; nil for each that is not there.
@@ -35,7 +35,7 @@ extension StoreReader {
                 guard let entry else { return nil }
                 return try access.lend(entry.value, plan, sought: storageKey) { key.recordKey }
             }
-            records.append(try lent.map { lent throws(StoreError) in try Record(Row(lent)) })
+            records.append(try lent.map { lent throws(StoreError) in try Row<Record>(lent).copy() })
         }
         return records
     }
@@ -75,23 +75,22 @@ extension StoreReader {
     /// The row of every record of an entity, lent, in key order or against it.
     ///
     /// - Throws: what the closure throws; `StoreError` if the type or the range does not fit the catalog, or a row is damaged.
+    @inlinable
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Void
     ) throws {
-        try forEach(type, in: range, reversed: reversed) { row in
-            try body(row)
+        try forEachLent(plan(type), range, reversed) { row in
+            try body(Row(row))
             return true
         }
     }
 
     /// The same, until the closure returns false.
+    @inlinable
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Bool
     ) throws {
-        let plan = try access.plan(type), entity = plan._withUnsafeGuaranteedRef { $0.entity }
-        try access.scan(entity, in: range, reversed: reversed) { key, view in
-            try body(Row(access.lent(view, plan, key)))
-        }
+        try forEachLent(plan(type), range, reversed) { row in try body(Row(row)) }
     }
 
     /// Copies of the records of an entity, in key order or against it, at most `limit` of them.
@@ -103,7 +102,7 @@ extension StoreReader {
         var records: [Record] = []
         guard limit > 0 else { return records }
         try forEach(type, in: range, reversed: reversed) { row in
-            records.append(try Record(row))
+            records.append(try row.copy())
             return records.count < limit
         }
         return records
@@ -140,7 +139,7 @@ extension StoreReader {
         func visit(_ storageKey: Bytes) throws -> Bool {
             guard let bytes = try access.raw.get(table, storageKey) else { return true }
             return try access.lending {
-                let row = try access.view(bytes, destination, storageKey)
+                let row = try access.dividedView(bytes, destination, storageKey)
                 guard try access.isOf(destination, row) else { return true }
                 try body(Row(access.lent(row, targets, storageKey)))
                 return true
@@ -156,6 +155,19 @@ extension StoreReader {
     }
 
     // MARK: - What inlined code calls
+
+    @usableFromInline
+    func forEachLent(
+        _ plan: Unmanaged<RowPlan>, _ range: KeyRange, _ reversed: Bool, _ body: (LentRow) throws -> Bool
+    ) throws {
+        let access = access
+        let entity = plan._withUnsafeGuaranteedRef { $0.entity }
+        try access.forEachRow(entity, in: range, reversed: reversed) { key, bytes in
+            let row = try access.dividedView(bytes, entity, key)
+            guard try row.entity == entity.id || access.isOf(entity, row) else { return true }
+            return try body(access.lent(row, plan, key))
+        }
+    }
 
     @usableFromInline
     func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> { try access.plan(type) }
@@ -203,7 +215,7 @@ extension StoreAccess {
         if let plain = RowView(bytes) {
             row = plain
         } else {
-            row = try view(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey)
+            row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey)
         }
         // A row of the same tree, but of another kind.
         if plan._withUnsafeGuaranteedRef({ row.entity != $0.entityID }) {

@@ -168,24 +168,26 @@ extension StoreWriter {
             rows.entries.append(.init(offset: offset, keyCount: keyCount, rowCount: rows.bytes.count - offset - keyCount))
         }
         let old = RowView.dictionary(of: stored)
-        if old != nil, old == access.state.currentDictionary(of: entity)?.id {
+        let view = try access.view(stored, entity, key)
+        if old != nil, old == access.state.currentDictionary(of: entity)?.id,
+            RowFormat.isDivided(view.body) == (stored[2] == RowFormat.zstdLongValues)
+        {
             rows.bytes.append(stored)
             addEntry(&rows)
             return false
         }
-        let view = try access.view(stored, entity, key)
         compressed.removeAll()
-        let dictionary = access.compress(view.body.bytes, of: entity, into: &compressed)
-        let body = dictionary == nil ? view.body.bytes : compressed.bytes
+        let compression = access.compress(view.body, of: entity, into: &compressed)
+        let body = compression == nil ? view.body.bytes : compressed.bytes
         let header = rows.bytes.appendUninitialized(RowFormat.headerSize)
         RowView.writeHeader(
             to: header, isPartial: view.isPartial, isWide: view.isWide, entity: view.entity, version: view.version,
-            dictionary: dictionary ?? 0)
+            compression: compression ?? (RowFormat.uncompressed, 0))
         rows.bytes.append(body)
         addEntry(&rows)
         guard let entry = rows.entries.last else { return false }
         let checksum = RowView.checksum(of: rows.row(entry), table: UInt32(entity.id), key: key)
         rows.bytes.store(checksum, at: offset + key.count + 8)
-        return old != nil || dictionary != nil
+        return old != nil || compression != nil
     }
 }

@@ -6,9 +6,12 @@ import CZstd
 package final class RowContext {
     private let reading: OpaquePointer
     private let writing: OpaquePointer
-    /// Buffers in the order in which they were handed out; those from `live` on are free.
-    private var buffers: [UnsafeMutableRawBufferPointer] = []
+    /// Bodies in the order in which they were lent; those from `live` on are free. Each stays where it is as long as the context does.
+    private var bodies: [UnsafeMutablePointer<LentBody>] = []
     private var live = 0
+    /// The long values of a divided body, on their way into or out of a frame.
+    private var room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    private(set) var longValues = Bytes(start: nil, count: 0)
     private static let keptBuffers = 64
     private static let keptBufferSize = 1 << 20
 
@@ -29,7 +32,13 @@ package final class RowContext {
     deinit {
         ZSTD_freeDCtx(reading)
         ZSTD_freeCCtx(writing)
-        for buffer in buffers { buffer.deallocate() }
+        for body in bodies { RowContext.free(body) }
+        room.deallocate()
+    }
+
+    private static func free(_ body: UnsafeMutablePointer<LentBody>) {
+        body.pointee.memory.deallocate()
+        body.deallocate()
     }
 
     /// The state to which `release` returns: bodies that are decompressed after it are given up then.
@@ -40,32 +49,61 @@ package final class RowContext {
     /// Gives up everything, and memory that a few large rows have needed.
     func reset() {
         live = 0
-        while let last = buffers.last, buffers.count > RowContext.keptBuffers || last.count > RowContext.keptBufferSize {
-            last.deallocate()
-            buffers.removeLast()
+        while let last = bodies.last, bodies.count > RowContext.keptBuffers || last.pointee.memory.count > RowContext.keptBufferSize {
+            RowContext.free(last)
+            bodies.removeLast()
         }
+        if room.count > RowContext.keptBufferSize { makeRoom(4096) }
     }
 
-    /// Decompresses a body. Nil if the frame is damaged.
-    func decompress(_ frame: Bytes, _ dictionary: RowDictionary) -> Bytes? {
-        let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
-        guard size > 0, size <= UInt64(RowCompression.largestBody) else { return nil }
-        let room = buffer(Int(size))
-        let written = ZSTD_decompress_usingDDict(
-            reading, room.baseAddress, Int(size), frame.baseAddress, frame.count, dictionary.forReading)
-        guard written == Int(size) else { return nil }
+    /// Lends a body as it is stored. It is decompressed when its bytes are asked for.
+    func lend(_ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: RowDictionary) -> UnsafeMutablePointer<LentBody> {
+        if live == bodies.count {
+            let body = UnsafeMutablePointer<LentBody>.allocate(capacity: 1)
+            body.initialize(to: LentBody(Unmanaged.passUnretained(self), Unmanaged.passUnretained(dictionary)))
+            bodies.append(body)
+        }
+        let body = bodies[live]
         live += 1
-        return Bytes(start: room.baseAddress, count: Int(size))
+        body.pointee.stored = stored
+        body.pointee.isWide = isWide
+        body.pointee.isDivided = isDivided
+        body.pointee.dictionary = Unmanaged.passUnretained(dictionary)
+        body.pointee.state = .compressed
+        return body
     }
 
-    private func buffer(_ size: Int) -> UnsafeMutableRawBufferPointer {
-        if live == buffers.count {
-            buffers.append(.allocate(byteCount: max(size, 4096), alignment: 16))
-        } else if buffers[live].count < size {
-            buffers[live].deallocate()
-            buffers[live] = .allocate(byteCount: max(size, 4096), alignment: 16)
-        }
-        return buffers[live]
+    /// Decompresses a frame. False if it is damaged.
+    fileprivate func decompress(_ frame: Bytes, into room: UnsafeMutableRawBufferPointer, _ size: Int, _ dictionary: RowDictionary) -> Bool {
+        let written = ZSTD_decompress_usingDDict(
+            reading, room.baseAddress, size, frame.baseAddress, frame.count, dictionary.forReading)
+        return written == size
+    }
+
+    /// Decompresses the frame of long values, which are then in `longValues`. False if it is damaged, or of another size.
+    func decompressLongValues(_ frame: Bytes, of size: Int, _ dictionary: RowDictionary) -> Bool {
+        guard RowContext.contentSize(frame) == size else { return false }
+        withLongValues(of: size) { _ in }
+        return decompress(frame, into: room, size, dictionary)
+    }
+
+    /// Room for long values, which are in `longValues` until others are.
+    func withLongValues(of size: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
+        if room.count < size { makeRoom(size) }
+        longValues = Bytes(start: room.baseAddress, count: size)
+        body(UnsafeMutableRawBufferPointer(rebasing: room[..<size]))
+    }
+
+    private func makeRoom(_ size: Int) {
+        room.deallocate()
+        room = .allocate(byteCount: size, alignment: 16)
+        longValues = Bytes(start: nil, count: 0)
+    }
+
+    /// Nil if it is not known, or no body is that long.
+    fileprivate static func contentSize(_ frame: Bytes) -> Int? {
+        let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
+        return size > 0 && size <= UInt64(RowCompression.largestBody) ? Int(size) : nil
     }
 
     /// Appends the compressed body. False, and nothing is appended, if it is not shorter by at least an eighth.
@@ -80,5 +118,64 @@ package final class RowContext {
         }
         writer.truncate(to: start + size)
         return true
+    }
+}
+
+/// A compressed body, lent by a context until it is released.
+struct LentBody {
+    enum State {
+        case compressed, damaged
+        /// With the size of the body.
+        case whole(Int)
+    }
+
+    fileprivate var stored = Bytes(start: nil, count: 0)
+    fileprivate var isWide = false, isDivided = false
+    fileprivate var state = State.compressed
+    fileprivate var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    /// Whoever has the body holds the transaction, which holds both.
+    private let context: Unmanaged<RowContext>
+    fileprivate var dictionary: Unmanaged<RowDictionary>
+
+    fileprivate init(_ context: Unmanaged<RowContext>, _ dictionary: Unmanaged<RowDictionary>) {
+        self.context = context
+        self.dictionary = dictionary
+    }
+
+    var isDamaged: Bool { if case .damaged = state { true } else { false } }
+
+    /// The whole body, decompressed once. Nil if it is damaged.
+    mutating func whole() -> Bytes? {
+        switch state {
+        case .whole(let size): return Bytes(start: memory.baseAddress, count: size)
+        case .damaged: return nil
+        case .compressed:
+            guard let whole = decompressed() else {
+                state = .damaged
+                return nil
+            }
+            state = .whole(whole.count)
+            return whole
+        }
+    }
+
+    private mutating func decompressed() -> Bytes? {
+        context._withUnsafeGuaranteedRef { context in
+            dictionary._withUnsafeGuaranteedRef { dictionary in
+                if isDivided { return context.whole(stored, isWide: isWide, dictionary) { room(for: $0) } }
+                guard let size = RowContext.contentSize(stored),
+                    context.decompress(stored, into: room(for: size), size, dictionary)
+                else { return nil }
+                return Bytes(start: memory.baseAddress, count: size)
+            }
+        }
+    }
+
+    private mutating func room(for size: Int) -> UnsafeMutableRawBufferPointer {
+        if memory.count < size {
+            memory.deallocate()
+            memory = .allocate(byteCount: size, alignment: 16)
+        }
+        return memory
     }
 }

@@ -16,10 +16,11 @@ struct RowSample: ~Copyable {
         return position % distance == 0
     }
 
-    mutating func add(_ body: Bytes) {
-        guard body.count >= RowCompression.smallestBody else { return }
-        bodies.append(body)
-        sizes.append(body.count)
+    mutating func add(_ body: RowBody) {
+        guard body.bytes.count >= RowCompression.smallestBody else { return }
+        let start = bodies.count
+        body.appendCompressible(to: &bodies)
+        sizes.append(bodies.count - start)
         while bodies.count > RowCompression.sampleBytes, sizes.count > 1 { thin() }
     }
 
@@ -54,7 +55,7 @@ extension StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            if sample.wantsNext() { try lending { sample.add(try view(value, entity, key).body.bytes) } }
+            if sample.wantsNext() { try lending { sample.add(try view(value, entity, key).body) } }
             entry = try cursor.next()
         }
         return sample

@@ -90,7 +90,10 @@ struct GroupCounting {
                     } else {
                         try access.lending {
                             guard let row = try run.admitted(found, run.row(found, rows)) else { return }
-                            try add(found, row, to: &groups, &writer)
+                            _ = try run.visit(found, row) { found, row in
+                                try add(found, row, to: &groups, &writer)
+                                return true
+                            }
                         }
                     }
                 }

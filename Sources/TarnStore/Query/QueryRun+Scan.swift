@@ -20,6 +20,7 @@ extension QueryRun {
     func scan(_ spans: [KeySpan], _ table: Table, _ body: (Bytes, RowView) throws -> Bool) throws {
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
+        let pageSize = cursor.runPageSize
         try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: QueryRun.rowsAhead) { batch in
             // A query for the first few does not need many.
             var size = min(4, query.reach)
@@ -28,9 +29,15 @@ extension QueryRun {
                 while true {
                     var count = 0
                     while count < size, let found = entry, span.reaches(found.key) {
-                        batch.initializeElement(at: count, to: found)
-                        count += 1
-                        entry = try cursor.next()
+                        let run = try cursor.run(from: found, into: UnsafeMutableBufferPointer(rebasing: batch[count..<size]), pageSize: pageSize)
+                        let end = count + run
+                        if span.reaches(batch[end - 1].key) {
+                            count = end
+                            entry = try cursor.next()
+                        } else {
+                            while count < end, span.reaches(batch[count].key) { count += 1 }
+                            entry = nil
+                        }
                     }
                     guard count > 0 else { break }
                     evaluation.readAhead(UnsafeBufferPointer(rebasing: batch[..<count]))
@@ -39,7 +46,7 @@ extension QueryRun {
                         let mark = access.rowMark
                         defer { access.release(to: mark) }
                         guard let row = try admitted(key, bytes) else { continue }
-                        guard try body(key, row) else { return }
+                        guard try visit(key, row, body) else { return }
                     }
                     size = min(size * 2, QueryRun.rowsAhead)
                 }

@@ -53,9 +53,20 @@ struct QueryRun {
             guard access.catalog.entity(id: kind)?.root == query.entity.root else { throw damaged(key) }
             return nil
         }
-        let row = try RowView(bytes) ?? access.view(bytes, query.entity, key)
+        let row = try access.dividedView(bytes, query.entity, key)
         evaluation.begin()
-        return try isUnfiltered || evaluation.admits(key, row.body) ? row : nil
+        let isMet = try isUnfiltered || evaluation.admits(key, row.body)
+        if row.body.isDamaged { throw damaged(key) }
+        return isMet ? row : nil
+    }
+
+    /// Hands a row to a closure that may look at any value of it.
+    @inline(__always)
+    func visit(_ key: Bytes, _ row: RowView, _ body: (Bytes, RowView) throws -> Bool) throws -> Bool {
+        let goesOn = try body(key, row)
+        // What could not be decompressed would seem to be absent.
+        if row.body.isDamaged { throw damaged(key) }
+        return goesOn
     }
 
     private func damaged(_ key: Bytes) -> StoreError { .damagedRow(entity: query.entity.name, key: access.describe(key)) }
@@ -75,7 +86,7 @@ struct QueryRun {
         try path.walk(access, query.entity, from: start, sorting: { try sorted($0) }) { key, bytes in
             try access.lending {
                 guard let row = try admitted(key, bytes ?? row(key, table)) else { return true }
-                return try body(key, row)
+                return try visit(key, row, body)
             }
         }
     }
@@ -159,7 +170,7 @@ struct QueryRun {
             left -= 1
             return try access.lending {
                 guard let row = try admitted(key, bytes ?? row(key, table)) else { return true }
-                return try body(key, row)
+                return try visit(key, row, body)
             } && left > 0
         }
     }
@@ -242,7 +253,7 @@ struct QueryRun {
                 if index > 0, Bytes.equal(key, buffer.storageKey(index - 1)) { continue }
                 let goesOn = try access.lending {
                     guard let row = try admitted(key, row(key, table)) else { return true }
-                    return try body(key, row)
+                    return try visit(key, row, body)
                 }
                 guard goesOn else { return }
             }

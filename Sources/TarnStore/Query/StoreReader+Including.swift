@@ -42,7 +42,7 @@ extension StoreReader {
         for one in repeat each related { all.append(one.keys) }
         var records: [Record] = []
         if let limit = query.query.limit { records.reserveCapacity(min(limit, 256)) }
-        try forEachLent(plan, query.query, addingTo: all) { row in records.append(try Record(Row(row))) }
+        try forEachLent(plan, query.query, addingTo: all) { row in records.append(try Row<Record>(row).copy()) }
         return (records, (repeat try (each related).load()))
     }
 
@@ -154,7 +154,7 @@ struct RelatedRecords<Target: StoredRecord> {
     @inlinable
     func load() throws -> Included<Target> {
         var records: [Target] = []
-        let places = try keys.load(plan) { row in records.append(try Target(Row(row))) }
+        let places = try keys.load(plan) { row in records.append(try Row<Target>(row).copy()) }
         return Included(records, places)
     }
 }

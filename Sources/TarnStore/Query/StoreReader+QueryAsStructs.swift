@@ -18,7 +18,7 @@ extension StoreReader {
         var records: [Record] = []
         if let limit = query.limit { records.reserveCapacity(min(limit, 256)) }
         try forEachLent(Record.entity, plan(type), query) { row in
-            records.append(try Record(Row(row)))
+            records.append(try Row<Record>(row).copy())
             return true
         }
         return records
@@ -51,7 +51,7 @@ extension StoreReader {
         checkEntity(Record.entity, query)
         let plan = try access.plan(type)
         var records: [Record] = []
-        let next = try page(query) { _, key, view in records.append(try Record(Row(access.lent(view, plan, key)))) }
+        let next = try page(query) { _, key, view in records.append(try Row<Record>(access.lent(view, plan, key)).copy()) }
         return TypedQueryPage(records: records, next: next)
     }
 

@@ -3,7 +3,8 @@
 //   header (20 bytes)
 //      0  u8   format: 1
 //      1  u8   flags: 1 = partial, 2 = wide directory
-//      2  u8   compression: 0 = none, 1 = zstd (RFC 8878; one frame with its content size, and with the dictionary)
+//      2  u8   compression: 0 = none, 1 = zstd (RFC 8878; one frame with its content size, and with the dictionary),
+//              2 = the same of the long values only (`DividedBody`)
 //      3  u8   reserved: 0
 //      4  u16  dictionary id: 0 without compression
 //      6  u16  concrete entity id
@@ -25,9 +26,15 @@ package enum RowFormat {
     package static let wide: UInt8 = 2
     package static let uncompressed: UInt8 = 0
     package static let zstd: UInt8 = 1
+    package static let zstdLongValues: UInt8 = 2
     package static let allFlags: UInt8 = 3
     /// The largest value area whose offsets fit 16 bits.
     package static let narrowLimit = 0xFFFF
+    /// Values up to this length, with their tag, are not compressed in a divided body: numbers, dates, UUIDs, most references and names.
+    static let longestShortValue = 17
+
+    /// Whether a body is compressed divided: most of it is in long values. Otherwise too much of it would stay as it is.
+    static func isDivided(longValues: Int, of body: Int) -> Bool { longValues * 2 >= body }
 }
 
 /// The first byte of a value.
@@ -69,34 +76,73 @@ package enum ValueTag {
 
 /// A body: the directory and the values. Every access is bounds-checked; a malformed body has no fields.
 package struct RowBody {
-    package let bytes: Bytes
+    /// The whole body; of one that is `lent` divided, what is stored of it.
+    private let stored: Bytes
     package let count: Int
     package let isWide: Bool
     private let valuesStart: Int
+    /// Where the long values come from if they are still compressed.
+    private let lent: UnsafeMutablePointer<LentBody>?
 
     /// Nil if the directory does not fit the bytes.
     package init?(_ bytes: Bytes, isWide: Bool) {
+        self.init(bytes, isWide: isWide, lent: nil)
+    }
+
+    /// A divided body, whose long values are decompressed when the first of them is asked for.
+    init?(_ bytes: Bytes, isWide: Bool, lent: UnsafeMutablePointer<LentBody>?) {
         guard bytes.count >= 2 else { return nil }
         let count = Int(bytes.load(0, UInt16.self))
         let start = 2 + count * (isWide ? 6 : 4)
         guard start <= bytes.count else { return nil }
-        self.bytes = bytes
+        stored = bytes
         self.count = count
         self.isWide = isWide
+        self.lent = lent
         valuesStart = start
     }
 
-    package func id(at index: Int) -> UInt16 { bytes.load(2 + index * (isWide ? 6 : 4), UInt16.self) }
+    /// The directory and the values. None if a divided body turns out to be damaged.
+    package var bytes: Bytes { lent == nil ? stored : whole ?? Bytes(start: nil, count: 0) }
+
+    /// The directory, in any case.
+    var directory: Bytes { stored }
+
+    var isDivided: Bool { lent != nil }
+
+    /// Whether the long values of a divided body could not be decompressed when they were asked for. It then has none of them.
+    var isDamaged: Bool { lent?.pointee.isDamaged ?? false }
+
+    /// A divided body as a whole one. Nil if it is damaged.
+    var undivided: RowBody? { lent == nil ? self : whole.flatMap { RowBody($0, isWide: isWide) } }
+
+    private var whole: Bytes? { lent?.pointee.whole() }
+
+    package func id(at index: Int) -> UInt16 { stored.load(2 + index * (isWide ? 6 : 4), UInt16.self) }
 
     private func end(at index: Int) -> Int {
-        isWide ? Int(bytes.load(2 + index * 6 + 2, UInt32.self)) : Int(bytes.load(2 + index * 4 + 2, UInt16.self))
+        isWide ? Int(stored.load(2 + index * 6 + 2, UInt32.self)) : Int(stored.load(2 + index * 4 + 2, UInt16.self))
     }
 
     /// The value at a place of the directory. Nil if its offsets make no sense.
     package func value(at index: Int) -> EncodedValue? {
         let start = valuesStart + (index == 0 ? 0 : end(at: index - 1)), end = valuesStart + end(at: index)
-        guard start < end, end <= bytes.count else { return nil }
-        return EncodedValue(bytes.slice(start..<end))
+        guard lent == nil else { return dividedValue(at: index, start..<max(start, end)) }
+        guard start < end, end <= stored.count else { return nil }
+        return EncodedValue(stored.slice(start..<end))
+    }
+
+    @inline(never)
+    private func dividedValue(at index: Int, _ range: Range<Int>) -> EncodedValue? {
+        guard !range.isEmpty else { return nil }
+        guard range.count <= RowFormat.longestShortValue else {
+            guard let whole, range.upperBound <= whole.count else { return nil }
+            return EncodedValue(whole.slice(range))
+        }
+        guard let divided = DividedBody(stored, isWide: isWide) else { return nil }
+        let start = valuesStart + divided.shortLength(before: index)
+        guard start >= valuesStart, start + range.count <= stored.count else { return nil }
+        return EncodedValue(stored.slice(start..<start + range.count))
     }
 
     /// The value of a field. Nil if it is absent.
@@ -118,7 +164,7 @@ package struct RowBody {
             guard Int(id(at: index)) > previous, let value = value(at: index), value.isWellFormed else { return false }
             previous = Int(id(at: index))
         }
-        return count == 0 ? valuesStart == bytes.count : valuesStart + end(at: count - 1) == bytes.count
+        return valuesStart + (count == 0 ? 0 : end(at: count - 1)) == bytes.count
     }
 }
 
@@ -134,17 +180,26 @@ package struct RowView {
     }
 
     /// A row whose body was decompressed. Nil if it is not a row of a format that can be read here.
-    init?(_ bytes: Bytes, body: Bytes) {
+    init?(_ bytes: Bytes, body: Bytes, lent: UnsafeMutablePointer<LentBody>? = nil) {
         guard bytes.count >= RowFormat.headerSize + 2, bytes[0] == RowFormat.version,
-            bytes[1] & ~RowFormat.allFlags == 0, let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0)
+            bytes[1] & ~RowFormat.allFlags == 0, let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0, lent: lent)
         else { return nil }
+        self.bytes = bytes
+        self.body = body
+    }
+
+    /// The same row with a whole body. Nil if its body is divided and damaged.
+    var undivided: RowView? { body.isDivided ? body.undivided.map { RowView(bytes, $0) } : self }
+
+    private init(_ bytes: Bytes, _ body: RowBody) {
         self.bytes = bytes
         self.body = body
     }
 
     /// The dictionary that the stored bytes of a row name, if they are compressed.
     static func dictionary(of row: Bytes) -> UInt16? {
-        row.count > RowFormat.headerSize && row[2] == RowFormat.zstd ? row.load(4) : nil
+        guard row.count > RowFormat.headerSize, row[2] == RowFormat.zstd || row[2] == RowFormat.zstdLongValues else { return nil }
+        return row.load(4)
     }
 
     package var isPartial: Bool { bytes[1] & RowFormat.partial != 0 }
@@ -174,14 +229,14 @@ package struct RowView {
 
     package static func writeHeader(
         to row: UnsafeMutableRawBufferPointer, isPartial: Bool, isWide: Bool, entity: UInt16, version: UInt64,
-        dictionary: UInt16 = 0
+        compression: (form: UInt8, dictionary: UInt16) = (RowFormat.uncompressed, 0)
     ) {
         let flags = (isPartial ? RowFormat.partial : 0) | (isWide ? RowFormat.wide : 0)
         row.storeBytes(of: RowFormat.version, toByteOffset: 0, as: UInt8.self)
         row.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self)
-        row.storeBytes(of: dictionary == 0 ? RowFormat.uncompressed : RowFormat.zstd, toByteOffset: 2, as: UInt8.self)
+        row.storeBytes(of: compression.form, toByteOffset: 2, as: UInt8.self)
         row.storeBytes(of: 0, toByteOffset: 3, as: UInt8.self)
-        row.storeBytes(of: dictionary.littleEndian, toByteOffset: 4, as: UInt16.self)
+        row.storeBytes(of: compression.dictionary.littleEndian, toByteOffset: 4, as: UInt16.self)
         row.storeBytes(of: entity.littleEndian, toByteOffset: 6, as: UInt16.self)
         row.storeBytes(of: 0, toByteOffset: 8, as: UInt32.self)
         row.storeBytes(of: version.littleEndian, toByteOffset: 12, as: UInt64.self)

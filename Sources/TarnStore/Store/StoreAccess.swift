@@ -33,20 +33,22 @@ package struct StoreAccess {
     package func release(to mark: Int) { context?.release(to: mark) }
 
     /// Compresses a body with the dictionary of its entity. Nil, and nothing is appended, if it is to be stored as it is.
-    func compress(_ body: Bytes, of entity: Catalog.Entity, into writer: inout ByteWriter) -> UInt16? {
+    func compress(_ body: RowBody, of entity: Catalog.Entity, into writer: inout ByteWriter) -> (form: UInt8, dictionary: UInt16)? {
         !entity.isCompressed
             ? nil : compress(body, ofRoot: entity.root, from: RowCompression.smallestBody, into: &writer)
     }
 
     /// The same as a row is written, for an entity that is known to be compressed.
-    func compressWritten(_ body: Bytes, ofRoot root: UInt16, into writer: inout ByteWriter) -> UInt16? {
+    func compressWritten(_ body: RowBody, ofRoot root: UInt16, into writer: inout ByteWriter) -> (form: UInt8, dictionary: UInt16)? {
         compress(body, ofRoot: root, from: RowCompression.smallestWritten, into: &writer)
     }
 
-    private func compress(_ body: Bytes, ofRoot root: UInt16, from smallest: Int, into writer: inout ByteWriter) -> UInt16? {
-        guard body.count >= smallest, let context, let dictionary = state.currentDictionary(ofRoot: root)
+    private func compress(
+        _ body: RowBody, ofRoot root: UInt16, from smallest: Int, into writer: inout ByteWriter
+    ) -> (form: UInt8, dictionary: UInt16)? {
+        guard body.bytes.count >= smallest, let context, let dictionary = state.currentDictionary(ofRoot: root)
         else { return nil }
-        return context.compress(body, dictionary, into: &writer) ? dictionary.id : nil
+        return context.compress(body, dictionary, into: &writer).map { ($0, dictionary.id) }
     }
 
     /// The row of a record. Nil if there is none, or if the record is not of this entity. Valid until the `lending` closure around the call returns.
@@ -74,16 +76,48 @@ package struct StoreAccess {
         return catalog.isKind(row.entity, of: entity.id)
     }
 
+    /// A row with its whole body.
+    ///
+    /// - Throws: `.damagedRow`, `.damagedDictionary`.
     package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
         if let row = RowView(bytes) { return row }
+        let lent = try lend(bytes, entity, key)
+        guard let body = lent.pointee.whole(), let row = RowView(bytes, body: body) else {
+            throw .damagedRow(entity: entity.name, key: describe(key))
+        }
+        return row
+    }
+
+    /// A row whose long values are decompressed when they are asked for, if it is divided. If that cannot be done it seems not to have
+    /// them, and `RowBody.isDamaged`.
+    ///
+    /// - Throws: as `view`, which is for whoever wants all of a row.
+    @inline(__always)
+    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
+        if let row = RowView(bytes) { return row }
+        return try compressedView(bytes, entity, key)
+    }
+
+    @inline(never)
+    private func compressedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
+        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else { return try view(bytes, entity, key) }
+        let lent = try lend(bytes, entity, key)
+        guard let row = RowView(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count), lent: lent) else {
+            throw .damagedRow(entity: entity.name, key: describe(key))
+        }
+        return row
+    }
+
+    private func lend(
+        _ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes
+    ) throws(StoreError) -> UnsafeMutablePointer<LentBody> {
         guard let id = RowView.dictionary(of: bytes) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
         guard let context, let dictionary = state.dictionary(id) else {
             throw .damagedDictionary(entity: entity.name, key: describe(key), dictionary: id)
         }
-        guard let body = context.decompress(bytes.slice(RowFormat.headerSize..<bytes.count), dictionary),
-            let row = RowView(bytes, body: body)
-        else { throw .damagedRow(entity: entity.name, key: describe(key)) }
-        return row
+        return context.lend(
+            bytes.slice(RowFormat.headerSize..<bytes.count), isWide: bytes[1] & RowFormat.wide != 0,
+            isDivided: bytes[2] == RowFormat.zstdLongValues, dictionary)
     }
 
     package func describe(_ key: Bytes) -> String {

@@ -257,8 +257,8 @@ public struct StoreWriter: ~Copyable {
     ) throws {
         try access.raw.willAdd()
         compressed.removeAll()
-        let dictionary = rules.isCompressed ? access.compressWritten(body.bytes, ofRoot: rules.root, into: &compressed) : nil
-        let stored = dictionary == nil ? body.bytes : compressed.bytes
+        let compression = rules.isCompressed ? access.compressWritten(body, ofRoot: rules.root, into: &compressed) : nil
+        let stored = compression == nil ? body.bytes : compressed.bytes
         let count = RowFormat.headerSize + stored.count
         let row =
             appending
@@ -266,7 +266,7 @@ public struct StoreWriter: ~Copyable {
             : try access.raw.reserve(table, key, count: count)
         RowView.writeHeader(
             to: row, isPartial: isPartial, isWide: body.isWide, entity: rules.id, version: version,
-            dictionary: dictionary ?? 0)
+            compression: compression ?? (RowFormat.uncompressed, 0))
         UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: stored)
         let checksum = RowView.checksum(of: Bytes(row), table: UInt32(rules.root), key: key)
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)

@@ -1,0 +1,145 @@
+// Bodies of which only the long values are compressed: numbers, dates, references and short texts are read without decompressing
+// anything, and a frame holds what is worth it.
+//
+//   directory (as of the whole body), short values, frame of the long values
+//
+// Short and long values stand one after the other, each kind in the order of the directory. Whether a value is short is seen from its
+// length, which the directory has.
+
+/// What the directory of a body says of where its values are, whether they stand as in a whole body or divided.
+struct DividedBody {
+    private let bytes: Bytes
+    let count: Int
+    private let isWide: Bool
+    let valuesStart: Int
+
+    /// Nil if the directory does not fit the bytes.
+    init?(_ bytes: Bytes, isWide: Bool) {
+        guard bytes.count >= 2 else { return nil }
+        let count = Int(bytes.load(0, UInt16.self)), start = 2 + count * (isWide ? 6 : 4)
+        guard start <= bytes.count else { return nil }
+        self.bytes = bytes
+        self.count = count
+        self.isWide = isWide
+        valuesStart = start
+    }
+
+    @inline(__always)
+    private func end(at index: Int) -> Int {
+        isWide ? Int(bytes.load(4 + index * 6, UInt32.self)) : Int(bytes.load(4 + index * 4, UInt16.self))
+    }
+
+    /// How long all short and all long values are together. Nil if the offsets do not ascend.
+    var lengths: (short: Int, long: Int)? {
+        var short = 0, previous = 0
+        for index in 0..<count {
+            let end = end(at: index)
+            guard end > previous else { return nil }
+            if end - previous <= RowFormat.longestShortValue { short += end - previous }
+            previous = end
+        }
+        return (short, previous - short)
+    }
+
+    /// How long the short values before a place are together.
+    func shortLength(before index: Int) -> Int {
+        var short = 0, previous = 0
+        for index in 0..<index {
+            let end = end(at: index), length = end - previous
+            short += length <= RowFormat.longestShortValue ? length : 0
+            previous = end
+        }
+        return short
+    }
+
+    /// Calls the closure with each run of neighbouring values of one kind: where it begins and ends in a whole body, counted from where values begin.
+    @inline(__always)
+    func forEachRun(_ body: (_ isShort: Bool, _ range: Range<Int>) -> Void) {
+        var start = 0, previous = 0, isShort = true
+        for index in 0..<count {
+            let end = end(at: index)
+            let isNextShort = end - previous <= RowFormat.longestShortValue
+            if isNextShort != isShort {
+                if previous > start { body(isShort, start..<previous) }
+                isShort = isNextShort
+                start = previous
+            }
+            previous = end
+        }
+        if previous > start { body(isShort, start..<previous) }
+    }
+}
+
+extension RowContext {
+    /// Appends a body as it is stored compressed. Nil, and nothing is appended, if that is not worth it.
+    ///
+    /// - Returns: the form in which it was compressed, as the row's header names it.
+    func compress(_ body: RowBody, _ dictionary: RowDictionary, into writer: inout ByteWriter) -> UInt8? {
+        let bytes = body.bytes
+        guard let divided = DividedBody(bytes, isWide: body.isWide), let lengths = divided.lengths,
+            RowFormat.isDivided(longValues: lengths.long, of: bytes.count)
+        else { return compress(bytes, dictionary, into: &writer) ? RowFormat.zstd : nil }
+        let start = writer.count
+        writer.append(bytes.slice(0..<divided.valuesStart))
+        withLongValues(of: lengths.long) { room in
+            var longEnd = 0
+            divided.forEachRun { isShort, range in
+                let run = bytes.slice(divided.valuesStart + range.lowerBound..<divided.valuesStart + range.upperBound)
+                if isShort {
+                    writer.append(run)
+                } else {
+                    UnsafeMutableRawBufferPointer(rebasing: room[longEnd...]).copyMemory(from: run)
+                    longEnd += run.count
+                }
+            }
+        }
+        guard compress(longValues, dictionary, into: &writer) else {
+            writer.truncate(to: start)
+            return nil
+        }
+        return RowFormat.zstdLongValues
+    }
+
+    /// Puts a divided body together again. Nil if it is damaged.
+    func whole(_ stored: Bytes, isWide: Bool, _ dictionary: RowDictionary, into room: (Int) -> UnsafeMutableRawBufferPointer) -> Bytes? {
+        guard let divided = DividedBody(stored, isWide: isWide), let lengths = divided.lengths, lengths.long > 0,
+            lengths.short + lengths.long <= RowCompression.largestBody,
+            divided.valuesStart + lengths.short < stored.count,
+            decompressLongValues(
+                stored.slice(divided.valuesStart + lengths.short..<stored.count), of: lengths.long, dictionary)
+        else { return nil }
+        let whole = room(divided.valuesStart + lengths.short + lengths.long)
+        whole.copyMemory(from: stored.slice(0..<divided.valuesStart))
+        var short = divided.valuesStart, long = 0
+        let longValues = longValues
+        divided.forEachRun { isShort, range in
+            let place = UnsafeMutableRawBufferPointer(rebasing: whole[(divided.valuesStart + range.lowerBound)...])
+            if isShort {
+                place.copyMemory(from: stored.slice(short..<short + range.count))
+                short += range.count
+            } else {
+                place.copyMemory(from: longValues.slice(long..<long + range.count))
+                long += range.count
+            }
+        }
+        return Bytes(start: whole.baseAddress, count: divided.valuesStart + lengths.short + lengths.long)
+    }
+}
+
+extension RowFormat {
+    /// Whether a whole body is stored divided when it is compressed.
+    static func isDivided(_ body: RowBody) -> Bool {
+        guard let lengths = DividedBody(body.bytes, isWide: body.isWide)?.lengths else { return false }
+        return isDivided(longValues: lengths.long, of: body.bytes.count)
+    }
+}
+
+extension RowBody {
+    /// Appends what of a whole body is compressed: what a dictionary is to know.
+    func appendCompressible(to writer: inout ByteWriter) {
+        guard let divided = DividedBody(bytes, isWide: isWide), RowFormat.isDivided(self) else { return writer.append(bytes) }
+        divided.forEachRun { isShort, range in
+            if !isShort { writer.append(bytes.slice(divided.valuesStart + range.lowerBound..<divided.valuesStart + range.upperBound)) }
+        }
+    }
+}

@@ -15,6 +15,9 @@ package struct RawTransaction {
         self.growth = growth
     }
 
+    /// Whether it shows one state for as long as it lasts, and nothing moves in it.
+    package var isSnapshot: Bool { growth == nil }
+
     /// Of a snapshot: the commit that it shows. Two snapshots of one environment with the same number are the same.
     package var id: Int { mdb_txn_id(pointer) }
 
@@ -122,7 +125,8 @@ package struct RawCursor {
         }
         guard bound > 0, let start = try lower.isEmpty ? first() : seek(lower), start.key.baseAddress != end else { return 0 }
         var count = 1, k = MDB_val()
-        var page = LeafPage(holding: start.key.baseAddress, of: self)
+        let pageSize = Page.size(of: self)
+        var page = leaf(holding: start.key.baseAddress, pageSize)
         while count < bound {
             if let found = page {
                 // What is left of the page is counted by its header; then the cursor goes to the last of it.
@@ -139,43 +143,15 @@ package struct RawCursor {
             try check(code, "cursor")
             if UnsafeRawPointer(k.mv_data) == end { break }
             count += 1
-            if page != nil { page = LeafPage(holding: k.mv_data, of: self) }
+            if page != nil { page = leaf(holding: k.mv_data, pageSize) }
         }
         return count
     }
 
-    /// Lends the entry that the cursor is at and those behind it on the same page, as many as fit; the cursor goes to the last of them.
-    ///
-    /// - Parameter pageSize: ``runPageSize``, asked for once.
-    /// - Returns: how many; one, the entry itself, where pages cannot be looked at, or hold so few that it does not pay.
-    @inline(__always)
-    package func run(
-        from entry: Entry, into batch: UnsafeMutableBufferPointer<Entry>, pageSize: Int?
-    ) throws(LMDBError) -> Int {
-        // Going to the last one costs what two or three steps cost.
-        guard batch.count > 4, let pageSize, let page = LeafPage(holding: entry.key.baseAddress, size: pageSize), page.count > 4
-        else {
-            batch.initializeElement(at: 0, to: entry)
-            return 1
-        }
-        return try run(from: entry, into: batch, page)
+    private func leaf(holding key: UnsafeRawPointer?, _ size: Int?) -> Page? {
+        guard let size, let page = Page(holding: key, size: size), page.isLeaf, page.count > 0 else { return nil }
+        return page
     }
-
-    private func run(from entry: Entry, into batch: UnsafeMutableBufferPointer<Entry>, _ page: LeafPage) throws(LMDBError) -> Int {
-        let count = page.entries(from: entry.key.baseAddress, into: batch)
-        guard count > 1 else {
-            batch.initializeElement(at: 0, to: entry)
-            return 1
-        }
-        // It is on the page that the cursor is at, so nothing is searched from the root.
-        guard let last = try seek(batch[count - 1].key), last.key.baseAddress == batch[count - 1].key.baseAddress else {
-            throw LMDBError(.corrupted, operation: "cursor")
-        }
-        return count
-    }
-
-    /// The size of the pages that ``run(from:into:pageSize:)`` looks at; nil if it must not.
-    package var runPageSize: Int? { LeafPage.size(of: self) }
 
     private func move(_ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) throws(LMDBError) -> Entry? {
         var k = MDB_val(key), v = MDB_val()

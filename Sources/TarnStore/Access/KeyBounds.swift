@@ -119,13 +119,12 @@ extension StoreAccess {
             return try walk(entity, bounds, reversed: reversed) { key, value in try lending { try body(key, value()) } }
         }
         // Pages at a time: looking at the next row is then cheaper than asking liblmdb for it.
-        let cursor = try raw.cursor(state.records(of: entity.root))
-        defer { cursor.close() }
-        let pageSize = cursor.runPageSize
-        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: 64) { batch in
-            var entry = try first(cursor, bounds)
-            while let found = entry {
-                let count = try cursor.run(from: found, into: batch, pageSize: pageSize)
+        var pages = try ForwardScan(raw, state.records(of: entity.root), name: TableName.records(entity.root))
+        try bounds.lower.withUnsafeBytes { try pages.seek($0) }
+        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: 32) { batch in
+            while true {
+                let count = try pages.fill(batch)
+                guard count > 0 else { return }
                 let isLast = !bounds.isBeforeUpper(batch[count - 1].key)
                 for index in 0..<count {
                     let (key, row) = batch[index]
@@ -135,7 +134,6 @@ extension StoreAccess {
                     guard try body(key, row) else { return }
                 }
                 if isLast { return }
-                entry = try cursor.next()
             }
         }
     }

@@ -27,8 +27,6 @@ final class QueryEvaluation {
     private let start: Int32
     private var targets: [StepTarget] = []
     private var turn = 0
-    /// Of no meaning: reading ahead has to leave something behind, or the compiler leaves it out.
-    private var ahead: UInt8 = 0
     private var folded = ByteWriter(capacity: 256)
     private var followed = ByteWriter(capacity: 256)
 
@@ -55,21 +53,17 @@ final class QueryEvaluation {
 
     func isFolded(_ index: Int) -> Bool { direct[index].isFolded }
 
-    /// Reads what the first test will look at in rows that are not compressed, and forgets it again.
-    func readAhead(_ rows: UnsafeBufferPointer<RawCursor.Entry>) {
+    /// Asks for what the first test will look at in rows. Where that is says the directory, which is not far from the row's beginning.
+    func askAhead(_ rows: UnsafeBufferPointer<RawCursor.Entry>) {
         guard start >= 0, rows.count > 1 else { return }
         let first = program[Int(start)]
         guard first.isDirect else { return }
         let rank = Int(first.rank), place = RowFormat.headerSize + 2 + rank * 4
-        var read: UInt8 = 0
-        // First what depends on nothing, for all of them: the header and where the value begins.
-        for (_, row) in rows where row.count > place + 4 { read &+= row[2] &+ row[place] }
         for (_, row) in rows where row.count > place + 4 && row[1] & RowFormat.wide == 0 && row[2] == RowFormat.uncompressed {
             let fields = Int(row.load(RowFormat.headerSize, UInt16.self))
             let value = rank == 0 ? 0 : Int(row.load(place - 2, UInt16.self)), offset = RowFormat.headerSize + 2 + fields * 4 + value
-            if offset < row.count { read &+= row[offset] }
+            if offset < row.count, let base = row.baseAddress { ask(for: base + offset) }
         }
-        ahead = read
     }
 
     /// Whether a record meets the condition.

@@ -14,33 +14,32 @@ extension AccessPath {
 extension QueryRun {
     /// Every record of spans of the table that meets the condition, in the order of the keys, until the closure returns false.
     ///
-    /// A row is longer than what the condition wants of it, so nearly every one has to be waited for, two or three times. Reading the
-    /// next few first, each at places that depend on nothing but itself, lets the processor wait for all of them at once. They stay
-    /// where they are: nothing is written while a query runs.
+    /// A row is longer than what the condition wants of it, so nearly every one would have to be waited for, two or three times. So what the
+    /// condition will look at is asked for a few rows before. They stay where they are: nothing is written while a query runs.
     func scan(_ spans: [KeySpan], _ table: Table, _ body: (Bytes, RowView) throws -> Bool) throws {
-        let cursor = try access.raw.cursor(table)
-        defer { cursor.close() }
-        let pageSize = cursor.runPageSize
-        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: QueryRun.rowsAhead) { batch in
-            // A query for the first few does not need many.
-            var size = min(4, query.reach)
+        var pages = try ForwardScan(access.raw, table, name: TableName.records(query.entity.root))
+        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: QueryRun.rowsAhead * 2) { rows in
             for span in spans {
-                var entry = try span.lower.isEmpty ? cursor.first() : span.lower.withUnsafeBytes { try cursor.seek($0) }
-                while true {
-                    var count = 0
-                    while count < size, let found = entry, span.reaches(found.key) {
-                        let run = try cursor.run(from: found, into: UnsafeMutableBufferPointer(rebasing: batch[count..<size]), pageSize: pageSize)
-                        let end = count + run
-                        if span.reaches(batch[end - 1].key) {
-                            count = end
-                            entry = try cursor.next()
-                        } else {
-                            while count < end, span.reaches(batch[count].key) { count += 1 }
-                            entry = nil
-                        }
+                try span.lower.withUnsafeBytes { try pages.seek($0) }
+                // A query for the first few does not need many.
+                var size = min(4, query.reach), isLast = false
+                func fill(_ batch: UnsafeMutableBufferPointer<RawCursor.Entry>) throws -> Int {
+                    guard !isLast else { return 0 }
+                    var count = try pages.fill(UnsafeMutableBufferPointer(rebasing: batch[..<size]))
+                    if count > 0, !span.reaches(batch[count - 1].key) {
+                        isLast = true
+                        while count > 0, !span.reaches(batch[count - 1].key) { count -= 1 }
                     }
-                    guard count > 0 else { break }
-                    evaluation.readAhead(UnsafeBufferPointer(rebasing: batch[..<count]))
+                    evaluation.askAhead(UnsafeBufferPointer(rebasing: batch[..<count]))
+                    size = min(size * 2, QueryRun.rowsAhead)
+                    return count
+                }
+                // While some are looked at, others come.
+                var batch = UnsafeMutableBufferPointer(rebasing: rows[..<QueryRun.rowsAhead])
+                var others = UnsafeMutableBufferPointer(rebasing: rows[QueryRun.rowsAhead...])
+                var count = try fill(batch)
+                while count > 0 {
+                    let next = try fill(others)
                     for index in 0..<count {
                         let (key, bytes) = batch[index]
                         let mark = access.rowMark
@@ -48,11 +47,12 @@ extension QueryRun {
                         guard let row = try admitted(key, bytes) else { continue }
                         guard try visit(key, row, body) else { return }
                     }
-                    size = min(size * 2, QueryRun.rowsAhead)
+                    swap(&batch, &others)
+                    count = next
                 }
             }
         }
     }
 
-    private static let rowsAhead = 32
+    private static let rowsAhead = 16
 }

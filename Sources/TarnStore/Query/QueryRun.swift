@@ -83,12 +83,27 @@ struct QueryRun {
     func walk(_ path: AccessPath, from start: WalkStart? = nil, _ body: (Bytes, RowView) throws -> Bool) throws {
         let table = try access.state.records(of: query.entity.root)
         if start == nil, path.isPlainScan { return try scan(path.spans, table, body) }
-        try path.walk(access, query.entity, from: start, sorting: { try sorted($0) }) { key, bytes in
-            try access.lending {
-                guard let row = try admitted(key, bytes ?? row(key, table)) else { return true }
-                return try visit(key, row, body)
+        var ahead = RowsAhead(access.raw.isSnapshot ? query.reach : 1)
+        var goesOn = true
+        func give() throws {
+            var index = 0
+            while goesOn, index < ahead.count {
+                let (key, bytes) = ahead[index]
+                goesOn = try access.lending {
+                    guard let row = try admitted(key, bytes) else { return true }
+                    ahead.given += 1
+                    return try visit(key, row, body)
+                }
+                index += 1
             }
+            ahead.removeAll()
         }
+        try path.walk(access, query.entity, from: start, sorting: { try sorted($0) }) { key, bytes in
+            ahead.append(key, try bytes ?? row(key, table))
+            if ahead.isFull { try give() }
+            return goesOn
+        }
+        if goesOn { try give() }
     }
 
     /// Puts records whose order the index does not know into the order of the query.

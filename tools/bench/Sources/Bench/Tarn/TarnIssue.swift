@@ -66,32 +66,6 @@ struct TarnIssue: StoredRecord {
     var user: Reference<TarnUser>
     var milestone: Reference<TarnMilestone>?
 
-    init(_ row: Row<TarnIssue>) throws(StoreError) {
-        id = try row.get(.id)
-        nodeId = try row.get(.nodeId)
-        number = try row.get(.number)
-        url = try row.get(.url)
-        repositoryUrl = try row.get(.repositoryUrl)
-        labelsUrl = try row.get(.labelsUrl)
-        commentsUrl = try row.get(.commentsUrl)
-        eventsUrl = try row.get(.eventsUrl)
-        htmlUrl = try row.get(.htmlUrl)
-        timelineUrl = try row.get(.timelineUrl)
-        title = try row.get(.title)
-        body = try row.get(.body)
-        state = try row.get(.state)
-        stateReason = try row.get(.stateReason)
-        locked = try row.get(.locked)
-        activeLockReason = try row.get(.activeLockReason)
-        comments = try row.get(.comments)
-        authorAssociation = try row.get(.authorAssociation)
-        createdAt = try row.get(.createdAt)
-        updatedAt = try row.get(.updatedAt)
-        closedAt = try row.get(.closedAt)
-        user = try row.get(.user)
-        milestone = try row.get(.milestone)
-    }
-
     func encode(into row: inout RowEncoder<TarnIssue>) {
         row.set(.id, id)
         row.set(.nodeId, nodeId)
@@ -116,5 +90,19 @@ struct TarnIssue: StoredRecord {
         row.set(.closedAt, closedAt)
         row.set(.user, user)
         row.set(.milestone, milestone)
+    }
+}
+
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+extension TarnIssue {
+    init(_ row: Row<TarnIssue>) throws(StoreError) {
+        try self.init(
+            id: row.get(.id), nodeId: row.get(.nodeId), number: row.get(.number), url: row.get(.url),
+            repositoryUrl: row.get(.repositoryUrl), labelsUrl: row.get(.labelsUrl), commentsUrl: row.get(.commentsUrl),
+            eventsUrl: row.get(.eventsUrl), htmlUrl: row.get(.htmlUrl), timelineUrl: row.get(.timelineUrl),
+            title: row.get(.title), body: row.get(.body), state: row.get(.state), stateReason: row.get(.stateReason),
+            locked: row.get(.locked), activeLockReason: row.get(.activeLockReason), comments: row.get(.comments),
+            authorAssociation: row.get(.authorAssociation), createdAt: row.get(.createdAt), updatedAt: row.get(.updatedAt),
+            closedAt: row.get(.closedAt), user: row.get(.user), milestone: row.get(.milestone))
     }
 }

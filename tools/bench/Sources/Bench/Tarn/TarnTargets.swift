@@ -30,27 +30,6 @@ struct TarnAuthor: StoredRecord {
     var type: String
     var siteAdmin: Bool
 
-    init(_ row: Row<TarnAuthor>) throws(StoreError) {
-        id = try row.get(.id)
-        login = try row.get(.login)
-        nodeId = try row.get(.nodeId)
-        avatarUrl = try row.get(.avatarUrl)
-        gravatarId = try row.get(.gravatarId)
-        url = try row.get(.url)
-        htmlUrl = try row.get(.htmlUrl)
-        followersUrl = try row.get(.followersUrl)
-        followingUrl = try row.get(.followingUrl)
-        gistsUrl = try row.get(.gistsUrl)
-        starredUrl = try row.get(.starredUrl)
-        subscriptionsUrl = try row.get(.subscriptionsUrl)
-        organizationsUrl = try row.get(.organizationsUrl)
-        reposUrl = try row.get(.reposUrl)
-        eventsUrl = try row.get(.eventsUrl)
-        receivedEventsUrl = try row.get(.receivedEventsUrl)
-        type = try row.get(.type)
-        siteAdmin = try row.get(.siteAdmin)
-    }
-
     func encode(into row: inout RowEncoder<TarnAuthor>) {
         row.set(.id, id)
         row.set(.login, login)
@@ -73,6 +52,19 @@ struct TarnAuthor: StoredRecord {
     }
 }
 
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+extension TarnAuthor {
+    init(_ row: Row<TarnAuthor>) throws(StoreError) {
+        try self.init(
+            id: row.get(.id), login: row.get(.login), nodeId: row.get(.nodeId), avatarUrl: row.get(.avatarUrl),
+            gravatarId: row.get(.gravatarId), url: row.get(.url), htmlUrl: row.get(.htmlUrl),
+            followersUrl: row.get(.followersUrl), followingUrl: row.get(.followingUrl), gistsUrl: row.get(.gistsUrl),
+            starredUrl: row.get(.starredUrl), subscriptionsUrl: row.get(.subscriptionsUrl),
+            organizationsUrl: row.get(.organizationsUrl), reposUrl: row.get(.reposUrl), eventsUrl: row.get(.eventsUrl),
+            receivedEventsUrl: row.get(.receivedEventsUrl), type: row.get(.type), siteAdmin: row.get(.siteAdmin))
+    }
+}
+
 /// The same values as the peer's `Label` has.
 struct TarnLabel: StoredRecord {
     static let entity = "Label"
@@ -87,16 +79,6 @@ struct TarnLabel: StoredRecord {
     var isDefault: Bool
     var description: String?
 
-    init(_ row: Row<TarnLabel>) throws(StoreError) {
-        id = try row.get(.id)
-        nodeId = try row.get(.nodeId)
-        url = try row.get(.url)
-        name = try row.get(.name)
-        color = try row.get(.color)
-        isDefault = try row.get(.isDefault)
-        description = try row.get(.description)
-    }
-
     func encode(into row: inout RowEncoder<TarnLabel>) {
         row.set(.id, id)
         row.set(.nodeId, nodeId)
@@ -105,6 +87,15 @@ struct TarnLabel: StoredRecord {
         row.set(.color, color)
         row.set(.isDefault, isDefault)
         row.set(.description, description)
+    }
+}
+
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+extension TarnLabel {
+    init(_ row: Row<TarnLabel>) throws(StoreError) {
+        try self.init(
+            id: row.get(.id), nodeId: row.get(.nodeId), url: row.get(.url), name: row.get(.name), color: row.get(.color),
+            isDefault: row.get(.isDefault), description: row.get(.description))
     }
 }
 

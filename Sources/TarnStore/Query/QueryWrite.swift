@@ -158,25 +158,3 @@ final class QueryWrite: @unchecked Sendable {
         return nil
     }
 }
-
-/// Whether a record that was found earlier is in the result of a query now.
-private struct RecordCheck {
-    private let access: StoreAccess
-    private let query: CompiledQuery
-    private let evaluation: QueryEvaluation
-
-    init(_ access: StoreAccess, _ query: CompiledQuery) {
-        self.access = access
-        self.query = query
-        evaluation = QueryEvaluation(access, query.places, QueryFilter(query.node, query.places))
-    }
-
-    /// The row of the record; nil if it is not there, or does not meet the condition. Valid until the `lending` closure around
-    /// the call returns.
-    func row(_ key: Bytes) throws -> RowView? {
-        guard let row = try access.row(query.entity, key) else { return nil }
-        if query.partials != .included, row.isPartial != (query.partials == .only) { return nil }
-        evaluation.begin()
-        return try evaluation.admits(key, row.body) ? row : nil
-    }
-}

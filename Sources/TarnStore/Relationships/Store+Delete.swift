@@ -37,6 +37,19 @@ extension Store {
         return try await count + write { writer in try writer.deleteCascading(entity, key) }
     }
 
+    /// Deletes what goes with a record, in steps, until no more than one step is left of it; the record stays.
+    ///
+    /// - Returns: how many records went.
+    package func deleteMost(_ entity: String, _ key: RecordKey, step: Int) async throws -> Int {
+        var count = 0
+        guard let cascade = try cascade(entity, key, step) else { return 0 }
+        while cascade.end > step {
+            count += try await write { writer in try writer.deleteStep(cascade, count: step) }
+            cascade.end -= step
+        }
+        return count
+    }
+
     /// Nil if the record is not there, or has no more with it than one step can delete.
     private func cascade(_ entity: String, _ key: RecordKey, _ step: Int) throws -> Cascade? {
         precondition(step > 0, "a step deletes one record at least")

@@ -38,6 +38,22 @@ extension StoreWriter {
         }
     }
 
+    /// The same by storage key, but only if no more than `limit` records go.
+    ///
+    /// - Returns: how many went; nil if it would be more. Then nothing was deleted.
+    package mutating func delete(_ entity: Catalog.Entity, _ storageKey: Bytes, upTo limit: Int) throws -> Int? {
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
+        guard let row = try access.row(entity, storageKey) else { return 0 }
+        guard !access.state.deleteRules[row.entity].isEmpty else {
+            try remove(storageKey, row)
+            return 1
+        }
+        try applyIndexChanges()
+        let cascade = try Cascade(access, entity, storageKey, row)
+        return cascade.records.count > limit ? nil : try delete(cascade, 0..<cascade.end, except: [])
+    }
+
     /// Deletes the last records of a cascade that was found earlier, in another transaction: those that are still there and
     /// still belong to it.
     ///

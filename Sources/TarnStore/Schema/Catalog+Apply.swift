@@ -374,3 +374,11 @@ extension Schema {
         return true
     }
 }
+
+extension Catalog {
+    /// The catalog of a store that has only this schema, for what has to be known of it before there is one. Nil if the schema is not sound.
+    package init?(_ schema: Schema) {
+        guard let change = try? Catalog().applying(schema) else { return nil }
+        self = change.catalog
+    }
+}

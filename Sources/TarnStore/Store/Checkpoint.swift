@@ -24,11 +24,20 @@ public struct Checkpoint: Sendable, Hashable {
     /// When the scan began, and when the last complete one ended.
     public var startedAt: Timestamp
     public var completedAt: Timestamp?
+    /// Elements of the scan's lists that have no usable key: what they stand for is not known.
+    public var skipped: Int
+    /// Whether records that the complete scan did not list are still to be looked at.
+    public var hasOrphans: Bool
+    /// What all pages of the scan have noted their records under; nil if they, or some of them, have not.
+    public var members: String?
 
     public init(
         state: State, plan: String, nextURL: String?, scan: UInt64, pages: Int, records: Int, startedAt: Timestamp,
-        completedAt: Timestamp?
+        completedAt: Timestamp?, skipped: Int = 0, hasOrphans: Bool = false, members: String? = nil
     ) {
+        self.members = members
+        self.skipped = skipped
+        self.hasOrphans = hasOrphans
         self.state = state
         self.plan = plan
         self.nextURL = nextURL
@@ -42,6 +51,7 @@ public struct Checkpoint: Sendable, Hashable {
     private enum ID {
         static let state: UInt16 = 1, nextURL: UInt16 = 2, scan: UInt16 = 3, pages: UInt16 = 4, records: UInt16 = 5
         static let startedAt: UInt16 = 6, completedAt: UInt16 = 7, plan: UInt16 = 8
+        static let skipped: UInt16 = 9, hasOrphans: UInt16 = 10, members: UInt16 = 11
     }
 
     init?(_ row: RowView) {
@@ -50,7 +60,9 @@ public struct Checkpoint: Sendable, Hashable {
         else { return nil }
         self.init(
             state: state, plan: row.text(ID.plan) ?? "", nextURL: row.text(ID.nextURL), scan: scan, pages: row.number(ID.pages) ?? 0,
-            records: row.number(ID.records) ?? 0, startedAt: startedAt, completedAt: row.date(ID.completedAt))
+            records: row.number(ID.records) ?? 0, startedAt: startedAt, completedAt: row.date(ID.completedAt),
+            skipped: row.number(ID.skipped) ?? 0, hasOrphans: row.number(ID.hasOrphans) == 1,
+            members: row.text(ID.members))
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
@@ -63,6 +75,9 @@ public struct Checkpoint: Sendable, Hashable {
         row.field(ID.startedAt, startedAt)
         row.field(ID.completedAt, completedAt)
         row.field(ID.plan, plan)
+        if skipped > 0 { row.field(ID.skipped, skipped) }
+        if hasOrphans { row.field(ID.hasOrphans, 1) }
+        row.field(ID.members, members)
         try row.store(raw, table, key, sequence: sequence)
     }
 }

@@ -41,7 +41,7 @@ public struct ListedRecord: Sendable, Hashable {
 
 extension ListedRecord {
     /// The order of the table of members.
-    fileprivate static func precedes(_ a: ListedRecord, _ b: ListedRecord) -> Bool {
+    static func precedes(_ a: ListedRecord, _ b: ListedRecord) -> Bool {
         guard a.entity == b.entity else { return a.entity < b.entity }
         return a.storageKey.withUnsafeBytes { x in b.storageKey.withUnsafeBytes { Bytes.compare(x, $0) < 0 } }
     }
@@ -64,11 +64,17 @@ public struct ResponseEntry: Sendable, Hashable {
     public var listed: [ListedRecord]
     /// Metadata by key path, as JSON text.
     public var metadata: String?
+    /// What distinguishes the walk over pages that it belongs to from others; nil if it belongs to none.
+    public var walk: String?
+    /// How many elements of its list are not among the listed records though the server meant one: they have no usable key.
+    public var skipped: Int
 
     public init(
         request: RequestKey, status: Int, headers: [String], fetchedAt: Timestamp, validatedAt: Timestamp, scan: UInt64,
-        count: Int, listed: [ListedRecord], metadata: String? = nil
+        count: Int, listed: [ListedRecord], metadata: String? = nil, walk: String? = nil, skipped: Int = 0
     ) {
+        self.walk = walk
+        self.skipped = skipped
         self.request = request
         self.status = status
         self.headers = headers
@@ -84,6 +90,7 @@ public struct ResponseEntry: Sendable, Hashable {
         static let method: UInt16 = 1, url: UInt16 = 2, endpoint: UInt16 = 3, authScope: UInt16 = 4, status: UInt16 = 5
         static let headers: UInt16 = 6, fetchedAt: UInt16 = 7, validatedAt: UInt16 = 8, scan: UInt16 = 9
         static let listed: UInt16 = 10, metadata: UInt16 = 11, count: UInt16 = 12
+        static let walk: UInt16 = 13, skipped: UInt16 = 14
     }
 
     init?(_ row: RowView) {
@@ -101,7 +108,13 @@ public struct ResponseEntry: Sendable, Hashable {
             request: RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""),
             status: status, headers: headers, fetchedAt: fetchedAt, validatedAt: validatedAt, scan: scan,
             count: row.number(ID.count) ?? listed.count, listed: listed,
-            metadata: row.text(ID.metadata))
+            metadata: row.text(ID.metadata), walk: row.text(ID.walk), skipped: row.number(ID.skipped) ?? 0)
+    }
+
+    /// Whose entry a row is, without the records that it lists.
+    static func origin(_ row: RowView) -> (walk: String?, request: RequestKey)? {
+        guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else { return nil }
+        return (row.text(ID.walk), RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""))
     }
 
     /// For each: u16 entity, u8 length, storage key.
@@ -135,6 +148,8 @@ public struct ResponseEntry: Sendable, Hashable {
         row.field(ID.listed, raw: bytes)
         row.field(ID.metadata, metadata)
         row.field(ID.count, count)
+        row.field(ID.walk, walk)
+        if skipped > 0 { row.field(ID.skipped, skipped) }
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }
 }
@@ -221,7 +236,17 @@ extension StoreAccess {
 
     /// A list without one of its records is no longer what the server said.
     func removeResponses(listing entity: UInt16, _ storageKey: Bytes) throws {
-        var prefix = ByteWriter(), ids: [UInt64] = []
+        var ids: [UInt64] = []
+        try forEachResponse(listing: entity, storageKey) {
+            ids.append($0)
+            return true
+        }
+        for id in ids { try remove(responseID: id) }
+    }
+
+    /// The ids of the responses that list a record, until the closure returns false.
+    func forEachResponse(listing entity: UInt16, _ storageKey: Bytes, _ body: (UInt64) throws -> Bool) throws {
+        var prefix = ByteWriter()
         prefix.appendBigEndian(entity)
         prefix.append(storageKey)
         let cursor = try raw.cursor(state.members)
@@ -229,11 +254,11 @@ extension StoreAccess {
         var entry = try cursor.seek(prefix.bytes)
         while let (key, _) = entry, key.hasPrefix(prefix.bytes) {
             if key.count == prefix.count + 8 {
-                ids.append(UInt64(bigEndian: key.loadUnaligned(fromByteOffset: prefix.count, as: UInt64.self)))
+                let id = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: prefix.count, as: UInt64.self))
+                guard try body(id) else { return }
             }
             entry = try cursor.next()
         }
-        for id in ids { try remove(responseID: id) }
     }
 }
 

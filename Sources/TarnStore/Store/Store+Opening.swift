@@ -31,7 +31,7 @@ extension Store {
             }
             var state = try load(environment)
             try checkMap(environment, state)
-            if state.edges == nil, !options.isReadOnly {
+            if state.lacksTables, !options.isReadOnly {
                 try addTables(environment, state)
                 state = try load(environment)
             }

@@ -30,7 +30,12 @@ enum TableName {
     /// List id ++ position → the target of a reference in a long list.
     static let edges = "edges"
 
-    static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints, edges]
+    /// Digest of a walk ++ entity id ++ storage key → which scan listed the record last (`ScanMember`).
+    static let scans = "scans"
+    /// Root entity id ++ storage key → that the record was changed here and not yet at the server (`LocalMark`).
+    static let local = "local"
+
+    static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints, edges, scans, local]
 
     /// The rows of an entity.
     static func records(_ entity: UInt16) -> String { "r/\(entity)" }
@@ -98,6 +103,8 @@ package final class StoreState: Sendable {
     let deleteRules: DeleteRules
     /// Nil in a store from before there was the table, as long as nobody has opened it for writing.
     let edges: Table?
+    /// Nil in the same way.
+    let scans: Table?, local: Table?
     /// What the change log keeps.
     let changeOptions: ChangeOptions
     /// Indexes of which rows may lack their entries.
@@ -120,6 +127,8 @@ package final class StoreState: Sendable {
         self.catalog = catalog
         deleteRules = DeleteRules(catalog)
         edges = fixed[TableName.edges]
+        scans = fixed[TableName.scans]
+        local = fixed[TableName.local]
         self.dictionaries = dictionaries
         self.changeOptions = changeOptions.resolved(catalog)
         incomplete = Set(marks.filter { $0.value.phase == .building }.keys)
@@ -138,9 +147,16 @@ package final class StoreState: Sendable {
         self.indexes = (0...Int(indexes.keys.max() ?? 0)).map { indexes[UInt32($0)] }
     }
 
-    func edgeTable() throws(StoreError) -> Table {
-        guard let edges else { throw .damagedCatalog(path: "", detail: "the table \(TableName.edges) is missing") }
-        return edges
+    /// Whether the store is from before there were all the tables.
+    var lacksTables: Bool { edges == nil || scans == nil || local == nil }
+
+    func edgeTable() throws(StoreError) -> Table { try StoreState.table(edges, TableName.edges) }
+    func scanTable() throws(StoreError) -> Table { try StoreState.table(scans, TableName.scans) }
+    func localTable() throws(StoreError) -> Table { try StoreState.table(local, TableName.local) }
+
+    private static func table(_ table: Table?, _ name: String) throws(StoreError) -> Table {
+        guard let table else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
+        return table
     }
 
     /// Whether a snapshot is of this generation.

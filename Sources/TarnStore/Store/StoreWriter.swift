@@ -143,6 +143,7 @@ public struct StoreWriter: ~Copyable {
         _ = try access.raw.delete(access.state.records(of: rules.root), key)
         try storeLongLists()
         try access.removeResponses(listing: rules.root, key)
+        if try access.hasLocalChanges { _ = try access.removeLocalMark(rules.root, key) }
     }
 
     /// Stores values of a record: those that are named are set, `null` clears, the others stay as they are. What the key says

@@ -1,0 +1,326 @@
+// Records that were changed here and not yet at the server: the marks that an import respects.
+
+import Foundation
+internal import LMDB
+
+/// A change of a record that the server does not know yet.
+///
+/// The mark is written in the transaction of the change, and stays until it is cleared: when the change has reached the server, or is
+/// given up. What an import does with a marked record is declared by its mapping.
+public struct LocalChange: Sendable, Hashable {
+    public enum Operation: String, Sendable, Hashable, CaseIterable {
+        /// The record was made here; the server does not have it.
+        case create
+        /// Fields of it, or all, were changed here.
+        case update
+        /// It was deleted here; the server still has it.
+        case delete
+    }
+
+    public var entity: String
+    public var key: RecordKey
+    public var operation: Operation
+    /// The fields that were changed, in the order of the catalog; empty for the whole record.
+    public var fields: [String]
+    /// When the record was marked first.
+    public var since: Timestamp
+    /// What responses have said meanwhile about fields that kept their local value.
+    public var server: [Record.Field]
+    /// Whether a response has said meanwhile that the record is no more.
+    public var isGoneAtServer: Bool
+}
+
+/// A mark as it stands in the table.
+package struct LocalMark {
+    package var operation: LocalChange.Operation
+    /// Ids of fields, ascending; empty for all.
+    package var fields: [UInt16]
+    var since: Timestamp
+    /// The values of a row's body: fields that were kept, as the server has them.
+    package var server: [(field: UInt16, value: [UInt8])] = []
+    package var isGoneAtServer = false
+    /// The tuple of a key that the storage key is only the digest of.
+    var wholeKey: [UInt8]?
+
+    private enum ID {
+        static let operation: UInt16 = 1, fields: UInt16 = 2, since: UInt16 = 3, server: UInt16 = 4, isGone: UInt16 = 5
+        static let wholeKey: UInt16 = 6, entity: UInt16 = 7
+    }
+
+    /// The concrete entity that was named.
+    var entity: UInt16
+
+    init(_ operation: LocalChange.Operation, _ fields: [UInt16], entity: UInt16, since: Timestamp) {
+        self.operation = operation
+        self.fields = fields
+        self.entity = entity
+        self.since = since
+    }
+
+    init?(_ row: RowView) {
+        guard let operation = row.text(ID.operation).flatMap(LocalChange.Operation.init(rawValue:)), let since = row.date(ID.since),
+            let entity = row.unsigned(ID.entity).flatMap({ UInt16(exactly: $0) })
+        else { return nil }
+        self.init(operation, [], entity: entity, since: since)
+        if let bytes = row.rawBytes(ID.fields) {
+            for offset in stride(from: 0, to: bytes.count - 1, by: 2) { fields.append(bytes.load(offset)) }
+        }
+        if let bytes = row.rawBytes(ID.server) {
+            var offset = 0
+            while offset + 6 <= bytes.count {
+                let end = offset + 6 + Int(bytes.load(offset + 2, UInt32.self))
+                guard end <= bytes.count else { break }
+                server.append((bytes.load(offset), Array(bytes.slice(offset + 6..<end))))
+                offset = end
+            }
+        }
+        isGoneAtServer = row.number(ID.isGone) == 1
+        wholeKey = row.rawBytes(ID.wholeKey).map { Array($0) }
+    }
+
+    fileprivate func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws {
+        var row = SystemRowBuilder(), bytes = ByteWriter()
+        row.field(ID.operation, operation.rawValue)
+        for field in fields { bytes.appendLittleEndian(field) }
+        if !fields.isEmpty { row.field(ID.fields, raw: bytes) }
+        row.field(ID.since, since)
+        bytes.removeAll()
+        for (field, value) in server {
+            bytes.appendLittleEndian(field)
+            bytes.appendLittleEndian(UInt32(value.count))
+            bytes.append(value)
+        }
+        if !server.isEmpty { row.field(ID.server, raw: bytes) }
+        if isGoneAtServer { row.field(ID.isGone, 1) }
+        if let wholeKey {
+            bytes.removeAll()
+            bytes.append(wholeKey)
+            row.field(ID.wholeKey, raw: bytes)
+        }
+        row.field(ID.entity, UInt64(entity))
+        try row.store(raw, table, key, sequence: sequence)
+    }
+
+    /// Whether a field keeps its local value.
+    package func covers(_ field: UInt16) -> Bool { fields.isEmpty || fields.contains(field) }
+
+    /// Remembers what the server says of a field.
+    ///
+    /// - Returns: whether that was not known.
+    package mutating func remember(_ field: UInt16, _ value: EncodedValue) -> Bool {
+        let bytes = Array(value.bytes)
+        guard let known = server.firstIndex(where: { $0.field == field }) else {
+            server.append((field, bytes))
+            server.sort { $0.field < $1.field }
+            return true
+        }
+        guard server[known].value != bytes else { return false }
+        server[known].value = bytes
+        return true
+    }
+}
+
+extension StoreAccess {
+    /// Whether any record is marked: what everything else about marks is asked after.
+    package var hasLocalChanges: Bool {
+        get throws { try state.local.map { try raw.statistics($0).entries > 0 } ?? false }
+    }
+
+    private func localKey(_ root: UInt16, _ storageKey: Bytes) -> [UInt8] {
+        withUnsafeBytes(of: root.bigEndian) { Array($0) } + Array(storageKey)
+    }
+
+    package func localMark(_ root: UInt16, _ storageKey: Bytes) throws -> LocalMark? {
+        guard let table = state.local else { return nil }
+        return try localKey(root, storageKey).withUnsafeBytes { key in
+            try raw.get(table, key).flatMap { RowView($0) }.flatMap { LocalMark($0) }
+        }
+    }
+
+    fileprivate func put(_ mark: LocalMark, _ root: UInt16, _ storageKey: Bytes, sequence: UInt64) throws {
+        let table = try state.localTable()
+        try localKey(root, storageKey).withUnsafeBytes { try mark.store(raw, table, $0, sequence: sequence) }
+    }
+
+    func removeLocalMark(_ root: UInt16, _ storageKey: Bytes) throws -> Bool {
+        guard let table = state.local else { return false }
+        return try localKey(root, storageKey).withUnsafeBytes { try raw.delete(table, $0) }
+    }
+
+    fileprivate func change(_ mark: LocalMark, _ storageKey: Bytes) throws -> LocalChange? {
+        guard let entity = catalog.entity(id: mark.entity) else { return nil }
+        let key: RecordKey? =
+            if let whole = mark.wholeKey { whole.withUnsafeBytes { RecordKey(tuple: $0) } } else { RecordKey(storageKey: storageKey) }
+        guard let key else { return nil }
+        var server: [Record.Field] = []
+        for (id, bytes) in mark.server {
+            let value = bytes.withUnsafeBytes { EncodedValue($0).decoded() }
+            if let value { server.append(Record.Field(entity.field(id: id)?.name ?? "#\(id)", value)) }
+        }
+        return LocalChange(
+            entity: entity.name, key: key, operation: mark.operation,
+            fields: mark.fields.map { entity.field(id: $0)?.name ?? "#\($0)" }, since: mark.since, server: server,
+            isGoneAtServer: mark.isGoneAtServer)
+    }
+
+    fileprivate func forEachLocalChange(_ body: (LocalChange) throws -> Bool) throws {
+        guard let table = state.local else { return }
+        let cursor = try raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            if key.count > 2, let mark = RowView(value).flatMap({ LocalMark($0) }),
+                let change = try change(mark, key.slice(2..<key.count)), try !body(change)
+            {
+                return
+            }
+            entry = try cursor.next()
+        }
+    }
+}
+
+extension StoreReader {
+    /// The mark of a record that was changed here and not yet at the server; nil if there is none.
+    ///
+    /// - Throws: `StoreError.unknownEntity`, `.wrongKey`.
+    public func localChange(_ entity: String, _ key: RecordKey) throws -> LocalChange? {
+        let entity = try access.state.entity(entity)
+        try access.checkForm(of: key, entity)
+        return try key.withStorageKey { storageKey in
+            try access.localMark(entity.root, storageKey).flatMap { try access.change($0, storageKey) }
+        }
+    }
+
+    /// Every marked record, in the order of entities and keys, until the closure returns false.
+    public func forEachLocalChange(_ body: (LocalChange) throws -> Bool) throws { try access.forEachLocalChange(body) }
+}
+
+extension StoreWriter {
+    /// Stores values of a record, as ``put(_:_:_:)`` does, and marks them as changed here.
+    ///
+    /// A record that was not there is marked as made here, with all of its fields.
+    ///
+    /// - Throws: as `put`.
+    public mutating func putLocally(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
+        let found = try access.state.entity(entity), access = access
+        try access.checkForm(of: key, found)
+        let isThere = try key.withStorageKey { storageKey in
+            try access.lending { try access.row(found, storageKey) != nil }
+        }
+        try put(entity, key, values)
+        try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
+    }
+
+    /// Deletes a record, as ``delete(_:_:)-(String,_)`` does, and marks it, so that no import brings it back until the mark is cleared. Of a
+    /// record that was made here, and that the server has never had, nothing stays.
+    ///
+    /// - Returns: whether it was there.
+    /// - Throws: as `delete`.
+    @discardableResult
+    public mutating func deleteLocally(_ entity: String, _ key: RecordKey) throws -> Bool {
+        let found = try access.state.entity(entity)
+        try access.checkForm(of: key, found)
+        let known = try key.withStorageKey { try access.localMark(found.root, $0) }
+        guard try delete(entity, key) else { return false }
+        if known?.operation != .create { try markLocal(entity, key, .delete) }
+        return true
+    }
+
+    /// Marks a record as changed here, in this transaction.
+    ///
+    /// The marks of several changes of one record add up: their fields are united, what was made here stays so, what is made again after it
+    /// was deleted here is changed as a whole, and a deletion counts more than all else.
+    ///
+    /// - Parameter fields: names of attributes and relationships that are stored in the record; none for the whole record.
+    /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.unknownField`.
+    public mutating func markLocal(
+        _ entity: String, _ key: RecordKey, _ operation: LocalChange.Operation = .update, fields: [String] = []
+    ) throws {
+        let entity = try access.state.entity(entity)
+        try access.checkForm(of: key, entity)
+        let ids = try fields.map { name in
+            guard let id = entity.field(name)?.id else {
+                throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
+            }
+            return id
+        }
+        try key.withStorageKey { storageKey in
+            let known = try access.localMark(entity.root, storageKey)
+            var mark = known ?? LocalMark(operation, [], entity: entity.id, since: .current)
+            switch (known?.operation, operation) {
+            case (nil, _), (_, .delete): mark.operation = operation
+            // The server has never had it.
+            case (.create?, _): mark.operation = .create
+            // The server has it still.
+            case (.update?, _), (.delete?, _): mark.operation = .update
+            }
+            let wasWhole = known.map { $0.operation != .update || $0.fields.isEmpty } ?? false
+            mark.fields = mark.operation != .update || ids.isEmpty || wasWhole ? [] : Set(mark.fields + ids).sorted()
+            if StorageKey.isDigest(storageKey) { mark.wholeKey = key.tuple }
+            try access.put(mark, entity.root, storageKey, sequence: sequence)
+        }
+    }
+
+    /// Clears the mark of a record: its change has reached the server, or is given up.
+    ///
+    /// - Parameters:
+    ///   - fields: the fields whose change is done; the others stay marked. Nil for all.
+    ///   - takingServer: whether these fields get the values that responses have said meanwhile. Then the local ones are lost.
+    /// - Returns: whether there was a mark.
+    /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.unknownField`.
+    @discardableResult
+    public mutating func clearLocalChange(
+        _ entity: String, _ key: RecordKey, fields: [String]? = nil, takingServer: Bool = false
+    ) throws -> Bool {
+        let entity = try access.state.entity(entity)
+        try access.checkForm(of: key, entity)
+        let done = try fields.map { fields in
+            try fields.map { name in
+                guard let id = entity.field(name)?.id else {
+                    throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
+                }
+                return id
+            }
+        }
+        return try key.withStorageKey { storageKey in
+            guard var mark = try access.localMark(entity.root, storageKey) else { return false }
+            func isDone(_ field: UInt16) -> Bool { done?.contains(field) ?? true }
+            let taken = mark.server.filter { isDone($0.field) }
+            mark.server.removeAll { isDone($0.field) }
+            let left = mark.fields.filter { !isDone($0) }
+            if done == nil || (!mark.fields.isEmpty && left.isEmpty) {
+                _ = try access.removeLocalMark(entity.root, storageKey)
+            } else {
+                mark.fields = left
+                try access.put(mark, entity.root, storageKey, sequence: sequence)
+            }
+            if takingServer { try take(taken, entity, storageKey) }
+            return true
+        }
+    }
+
+    private mutating func take(_ values: [(field: UInt16, value: [UInt8])], _ entity: Catalog.Entity, _ key: Bytes) throws {
+        let access = access
+        guard !values.isEmpty, try access.lending({ try access.row(entity, key) != nil }) else { return }
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        for (field, value) in values { builder.field(field) { $0.append(value) } }
+        let isWide = builder.isWide
+        builder.finish(into: &bytes)
+        guard let body = RowBody(bytes.bytes, isWide: isWide) else { return }
+        _ = try merge(entity, key, body, isComplete: false)
+    }
+
+    /// Replaces the mark of a record.
+    package mutating func putLocalMark(_ mark: LocalMark, _ root: UInt16, _ storageKey: Bytes) throws {
+        try access.put(mark, root, storageKey, sequence: sequence)
+    }
+
+    /// Clears the mark of a record, if it has one.
+    package mutating func removeLocalMark(_ root: UInt16, _ storageKey: Bytes) throws {
+        _ = try access.removeLocalMark(root, storageKey)
+    }
+}
+
+extension Timestamp {
+    fileprivate static var current: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) }
+}

@@ -1,0 +1,97 @@
+// What scans have listed, kept apart by walk.
+
+import Testing
+
+@testable import TarnStore
+
+@Suite("Members of scans")
+struct ScanMemberTests {
+    let folder: TemporaryFolder
+    let store: Store
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Forge.open(folder("s"))
+    }
+
+    private func record(_ key: Int64, entity: UInt16 = 3) -> ListedRecord { ListedRecord(entity: entity, storageKey: RecordKey(key).storageKey) }
+
+    private func members(_ walk: String, after last: ListedRecord? = nil) throws -> [ScanMember] {
+        try store.read { reader in
+            var members: [ScanMember] = []
+            try reader.access.forEachScanMember(of: walk, after: last) {
+                members.append($0)
+                return true
+            }
+            return members
+        }
+    }
+
+    private func note(_ keys: [Int64], _ walk: String, scan: UInt64) throws {
+        try store.write { try $0.noteListed(keys.map { record($0) }, walk: walk, scan: scan) }
+    }
+
+    @Test("the members of a walk are those of its scans, each with the last one that listed it, in the order of keys")
+    func members() throws {
+        try note([3, 1, 2], "a", scan: 1)
+        try note([2, 4], "a", scan: 2)
+        try note([9], "b", scan: 7)
+        #expect(try members("a").map(\.record) == [1, 2, 3, 4].map { record($0) })
+        #expect(try members("a").map(\.lastListed) == [1, 2, 1, 2])
+        #expect(try members("a", after: record(2)).map(\.record) == [3, 4].map { record($0) })
+        #expect(try members("b").map(\.lastListed) == [7] && members("c") == [])
+    }
+
+    @Test("a process that is behind does not take back what a later scan has listed, and a member that is listed again was not missed")
+    func order() throws {
+        try note([1], "a", scan: 5)
+        try note([1], "a", scan: 4)
+        #expect(try members("a").map(\.lastListed) == [5])
+        try store.write { try $0.putScanMember(ScanMember(record(1), lastListed: 5, judged: 6, misses: 1), of: "a") }
+        #expect(try members("a") == [ScanMember(record(1), lastListed: 5, judged: 6, misses: 1)])
+        try note([1], "a", scan: 7)
+        #expect(try members("a") == [ScanMember(record(1), lastListed: 7)])
+    }
+
+    @Test("members are forgotten one by one, or those of a walk in steps, and the others stay")
+    func forgetting() throws {
+        try note(Array(1...25), "a", scan: 1)
+        try note([1, 2], "b", scan: 1)
+        try store.write { try $0.removeScanMember(record(3), of: "a") }
+        #expect(try members("a").count == 24)
+        #expect(try store.write { try $0.removeScanMembers(of: "a", limit: 10) } == false)
+        #expect(try members("a").count == 14)
+        #expect(try store.write { try $0.removeScanMembers(of: "a", limit: 100) } == true)
+        #expect(try members("a") == [] && members("b").count == 2)
+    }
+
+    @Test("keys of the greatest length, and of several entities, are members like others")
+    func longKeys() throws {
+        let long = ListedRecord(entity: 2, storageKey: RecordKey(String(repeating: "ä", count: 300)).storageKey)
+        try store.write { try $0.noteListed([record(1), long, record(1, entity: 1)], walk: "a", scan: 1) }
+        #expect(try members("a").map(\.record) == [record(1, entity: 1), long, record(1)])
+        #expect(try members("a", after: long).map(\.record) == [record(1)])
+    }
+
+    @Test("a record is listed by the responses that are not the caller's own, whether they name a walk or are from before there were any")
+    func listedElsewhere() throws {
+        func entry(_ page: Int, walk: String?) -> ResponseEntry {
+            ResponseEntry(
+                request: RequestKey(url: "https://a.example/\(page)", endpoint: "issues x"), status: 200, headers: [],
+                fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: 1), scan: 1, count: 1,
+                listed: [record(Int64(page))], walk: walk, skipped: page)
+        }
+        try store.write { writer in
+            for page in 1...2 { try writer.putResponse(entry(page, walk: page == 1 ? "a" : nil)) }
+        }
+        #expect(try store.read { try $0.response(to: entry(1, walk: nil).request) } == entry(1, walk: "a"))
+        func isListed(_ key: Int64, _ isOwn: @escaping (String?, RequestKey) -> Bool) throws -> Bool {
+            try store.read { try $0.access.isListed(record(key), exceptBy: isOwn) }
+        }
+        #expect(try !isListed(1) { walk, _ in walk == "a" })
+        #expect(try isListed(1) { walk, _ in walk == "b" })
+        #expect(try isListed(2) { walk, _ in walk == "a" })
+        #expect(try !isListed(2) { walk, request in walk == nil && request.endpoint.hasPrefix("issues ") })
+        #expect(try !isListed(3) { _, _ in false })
+    }
+}

@@ -60,7 +60,8 @@ public struct ImportReport: Sendable, Hashable {
     /// How many records, nested ones included, were skipped: they have no usable key, or values that have to be unique and
     /// are another record's.
     public var skipped = 0
-    /// Of those, the ones that were listed and are not in the store for it.
+    /// Records that responses may list and that are not in the store: those that were skipped, and those that were never there when a
+    /// response said that they are no more.
     public var dropped: [ListedRecord] = []
     /// In the order of entities and paths.
     public var unmapped: [UnmappedPath] = []
@@ -123,6 +124,10 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
         case referenceUnstorable = "reference.unstorable"
         /// A record with values that another one has, and that have to be unique: it is not stored.
         case notUnique = "record.notUnique"
+        /// A record that several others have in a relationship to one, or in lists of which it can be in one: one of them keeps it.
+        case relationshipConflict = "relationship.conflict"
+        /// A record that was changed here and not yet at the server: it, or fields of it, stay as they are.
+        case localKept = "local.kept"
         /// A record that is no more, and whose delete rules say that it stays.
         case deleteDenied = "record.deleteDenied"
     }
@@ -138,6 +143,18 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     public var message: String
     /// The JSON of the value, at most 80 characters of it.
     public var sample: String?
+
+    public init(
+        code: Code, path: String, entity: String, key: String?, field: String?, message: String, sample: String? = nil
+    ) {
+        self.code = code
+        self.path = path
+        self.entity = entity
+        self.key = key
+        self.field = field
+        self.message = message
+        self.sample = sample
+    }
 
     public var description: String {
         let record = entity + (key.map { " \($0)" } ?? "")

@@ -8,17 +8,27 @@ extension Importer {
     ///
     /// - Parameter older: records, by entity and key, whose answer is older than what is stored.
     func connectDerived(
-        _ writer: inout StoreWriter, _ tally: inout ImportTally, except older: Set<[UInt8]>
+        _ writer: inout StoreWriter, _ tally: inout ImportTally, except older: Set<[UInt8]>, hasLocal: Bool
     ) throws {
         guard !drafter.derived.isEmpty else { return }
         // The last list that is said of a relationship of a record counts.
         var last: [[UInt8]: Int] = [:]
         for (index, note) in drafter.derived.enumerated() { last[note.identity] = index }
+        let lost = lostMembers { drafter.derived[$0].keepsOthers || last[drafter.derived[$0].identity] == $0 }
         for (index, note) in drafter.derived.enumerated() where note.keepsOthers || last[note.identity] == index {
+            try cancellation?.check()
             if !older.isEmpty, older.contains(Array(note.entity.utf8) + [0] + note.target) { continue }
             let owner = plan.plans[note.ownerPlan].entity
             guard let indexID = note.field.index else { continue }
             for (position, member) in note.members.enumerated() where note.unsetMembers.contains(member) {
+                if !lost.isEmpty, lost.contains(LostMember(note: index, member: member)) { continue }
+                if hasLocal, !note.isListed,
+                    try member.withUnsafeBytes({
+                        try keepsLocalReference(plan.plans[note.ownerPlan], $0, note.field.id, to: note.target, &writer)
+                    })
+                {
+                    continue
+                }
                 let outcome =
                     note.isListed
                     ? try set(note.field, contains: note.target, true, of: owner, member, &writer)
@@ -47,6 +57,13 @@ extension Importer {
                 }
             }
             for referrer in left {
+                if hasLocal, !note.isListed,
+                    try referrer.withUnsafeBytes({
+                        try keepsLocalReference(plan.plans[note.ownerPlan], $0, note.field.id, to: nil, &writer)
+                    })
+                {
+                    continue
+                }
                 let outcome =
                     note.isListed
                     ? try set(note.field, contains: note.target, false, of: owner, referrer, &writer)
@@ -59,7 +76,7 @@ extension Importer {
     }
 
     /// Sets or clears the reference of a record that is there. Nil if it is not.
-    private func set(
+    func set(
         _ field: Catalog.Field, to target: [UInt8]?, position: UInt32?, of entity: Catalog.Entity, _ key: [UInt8],
         _ writer: inout StoreWriter
     ) throws -> StoreWriter.Outcome? {

@@ -8,7 +8,7 @@ public import TarnStore
 /// Documents are drafted outside the write transaction with ``add(_:records:entity:parent:)``, as many as make a unit, and
 /// stored together by ``commit(into:)``. An importer is used by one thread at a time.
 public final class Importer {
-    private let catalog: Catalog
+    let catalog: Catalog
     let plan: ImportPlan
     let parser: JSONParser
     var drafter: Drafter
@@ -19,6 +19,10 @@ public final class Importer {
     public var isStrict = false
     /// What is called on the way.
     public var hooks = ImportHooks()
+    /// Asked while a unit is merged: whoever waits for it may have given up.
+    var cancellation: Cancellation?
+    /// Where records are claimed, once that is asked.
+    var claimPlaces: [ClaimPlace: String]?
     /// For what hooks make of JSON.
     private var editedParser: JSONParser?
     /// How many diagnostics a report holds; all are counted. 100 if nothing is said.
@@ -41,10 +45,13 @@ public final class Importer {
         public var listed: [ListedRecord]
         /// How many elements the list had.
         public var count: Int
+        /// Of them, the ones without a usable key: what they stand for is not known.
+        public var skipped: Int
 
-        public init(listed: [ListedRecord], count: Int) {
+        public init(listed: [ListedRecord], count: Int, skipped: Int = 0) {
             self.listed = listed
             self.count = count
+            self.skipped = skipped
         }
     }
 
@@ -104,13 +111,17 @@ public final class Importer {
                 guard edit(entity.name, &json) else { return }
                 guard let edited = ImportHooks.parsed(json, editedParser) else {
                     drafter.locate(list: list, position: position, place: index)
+                    added.skipped += 1
                     return drafter.reportInvalid(tape, index, target.plan)
                 }
                 (tape, index) = (edited, Tape.root)
             }
             drafter.locate(list: list, position: position, place: index)
+            let skipped = drafter.skipped
             if let key = drafter.draft(tape, index, plan: target.plan, parent: target.injected) {
                 added.listed.append(ListedRecord(entity: entity.root, storageKey: key))
+            } else if drafter.skipped > skipped {
+                added.skipped += 1
             }
         }
         if isList {
@@ -149,7 +160,8 @@ public final class Importer {
         report.listed = listed
         let order = drafter.list.sorted()
         let hasHook = hooks.afterDraft != nil
-        var editedBody = ByteWriter()
+        let hasLocal = try writer.access.hasLocalChanges
+        var editedBody = ByteWriter(), localBody = ByteWriter()
         var tally = ImportTally(plans: plan.plans.count, drafts: drafter.list.count)
         var next = 0, deletions: [Int] = [], olderLists: Set<[UInt8]> = []
         while next < order.count {
@@ -158,6 +170,7 @@ public final class Importer {
             while next < order.count, Int(drafter.list.drafts[order[next]].plan) == planIndex {
                 let index = order[next], draft = drafter.list.drafts[index]
                 next += 1
+                if next % 1024 == 0 { try cancellation?.check() }
                 guard var body = drafter.list.body(draft) else { continue }
                 if draft.isDeleted {
                     deletions.append(index)
@@ -179,6 +192,18 @@ public final class Importer {
                     }
                     if let isWide = edited.isWide, let changed = RowBody(editedBody.bytes, isWide: isWide) { body = changed }
                 }
+                if hasLocal {
+                    switch try respectLocal(plan.plans[planIndex], key, body, into: &localBody, &writer) {
+                    case .whole: break
+                    case .nothing:
+                        tally.skipped(planIndex)
+                        report.skipped += 1
+                        report.dropped.append(ListedRecord(entity: entity.root, storageKey: Array(key)))
+                        continue
+                    case .part(let isWide):
+                        if let rest = RowBody(localBody.bytes, isWide: isWide) { body = rest }
+                    }
+                }
                 var outcome: StoreWriter.Outcome?
                 if plan.plans[planIndex].policies.readsStored {
                     outcome = try merge(plan.plans[planIndex], key, body, isComplete: draft.isComplete, &writer)
@@ -197,8 +222,9 @@ public final class Importer {
                 }
             }
         }
-        try connectDerived(&writer, &tally, except: olderLists)
-        try delete(deletions, &writer, &tally)
+        try connectDerived(&writer, &tally, except: olderLists, hasLocal: hasLocal)
+        try settleClaims(&writer, &tally)
+        try delete(deletions, &writer, &tally, &report)
         if isStrict {
             try writer.checkUnique()
         } else {
@@ -223,101 +249,6 @@ public final class Importer {
         discard()
         try hooks.afterMerge?(report, &writer)
         return report
-    }
-
-    /// A value that a hook set and the attribute's type does not take.
-    private func reportRefused(_ plan: EntityPlan, _ key: Bytes, _ field: String, _ json: JSONValue) {
-        drafter.diagnosticCount += 1
-        guard drafter.diagnostics.count < diagnosticLimit else { return }
-        let text = json.text
-        drafter.diagnostics.append(
-            Diagnostic(
-                code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description, field: field,
-                message: "what a hook set is no value of this attribute; what the response says is taken",
-                sample: text.count > 80 ? text.prefix(79) + "…" : text))
-    }
-
-    /// Merges a draft by what its entity says about versions and lists. Nil if it is older than what is stored.
-    private func merge(
-        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool, _ writer: inout StoreWriter
-    ) throws -> StoreWriter.Outcome? {
-        let access = writer.access
-        var combined = ByteWriter(), isOlder = false, isWide: Bool?
-        try access.lending {
-            guard let row = try access.row(plan.entity, key) else { return }
-            isOlder = plan.policies.isOlder(body, than: row.body)
-            guard !isOlder, !plan.policies.lists.isEmpty else { return }
-            isWide = try plan.policies.combined(body, with: row.body, into: &combined) { value, reference in
-                _ = try access.forEachReference(value) {
-                    reference($0)
-                    return true
-                }
-            }
-        }
-        if isOlder { return nil }
-        guard let isWide, let both = RowBody(combined.bytes, isWide: isWide) else {
-            return try writer.merge(plan.entity, key, body, isComplete: isComplete)
-        }
-        return try writer.merge(plan.entity, key, both, isComplete: isComplete)
-    }
-
-    /// Deletes what the response says is no more, by its delete rules, when everything else is stored.
-    private func delete(_ deletions: [Int], _ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
-        for index in deletions {
-            let draft = drafter.list.drafts[index], plan = plan.plans[Int(draft.plan)]
-            guard let body = drafter.list.body(draft), let tuple = drafter.tombstones[index],
-                let key = tuple.withUnsafeBytes({ RecordKey(tuple: $0) })
-            else { continue }
-            if plan.policies.version != 0 {
-                let access = writer.access, storageKey = drafter.list.key(draft)
-                let isOlder = try access.lending {
-                    try access.row(plan.entity, storageKey).map { plan.policies.isOlder(body, than: $0.body) } ?? false
-                }
-                if isOlder {
-                    tally.older(Int(draft.plan))
-                    continue
-                }
-            }
-            do {
-                if try writer.delete(plan.entity.name, key) { tally.deleted(Int(draft.plan)) }
-            } catch let error as StoreError {
-                guard case .deleteDenied = error else { throw error }
-                drafter.diagnosticCount += 1
-                guard drafter.diagnostics.count < diagnosticLimit else { continue }
-                drafter.diagnostics.append(
-                    Diagnostic(
-                        code: .deleteDenied, path: "$", entity: plan.entity.name, key: key.description, field: nil,
-                        message: "it is no more at the server, and stays here: \(error)"))
-            }
-        }
-    }
-
-    /// Takes out what has unique values of another record, and reports it.
-    private func dropDoubles(
-        _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
-    ) throws {
-        for dropped in try writer.dropDoubles() {
-            let plans = plan.plans.indices.filter { plan.plans[$0].entity.root == dropped.entity }
-            let found = plans.lazy.compactMap { position in
-                dropped.storageKey.withUnsafeBytes { self.drafter.list.find(position, $0) }.map { (position, $0) }
-            }.first
-            guard let position = found?.0 ?? plans.first else { continue }
-            let entity = plan.plans[position].entity
-            tally.dropped(position, draft: found?.1, dropped.outcome)
-            report.skipped += 1
-            tally.skipped(position)
-            if case .created = dropped.outcome {
-                report.dropped.append(ListedRecord(entity: dropped.entity, storageKey: dropped.storageKey))
-            }
-            drafter.diagnosticCount += 1
-            guard drafter.diagnostics.count < diagnosticLimit else { continue }
-            func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { writer.access.describe($0) } }
-            drafter.diagnostics.append(
-                Diagnostic(
-                    code: .notUnique, path: "$", entity: entity.name, key: describe(dropped.storageKey), field: dropped.index,
-                    message:
-                        "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which has to be unique; this one is left as it was"))
-        }
     }
 
     func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> Int {

@@ -199,35 +199,7 @@ struct PartsTests {
     }
 
     @Test("a response of many objects goes through a fraction of its size in memory, as one atomic change")
-    func boundedMemory() async {
-        // In a process of its own: what other tests need at the same time does not count.
-        await #expect(processExitsWith: .success) { try BoundedMemory.ofOneChange() }
-    }
-
-    @Test("parts that are each a unit need memory for one part, however large the document is")
-    func boundedMemoryOfUnits() async {
-        await #expect(processExitsWith: .success) { try BoundedMemory.ofUnits() }
-    }
-
-    @Test("text of 50 MB in one value arrives whole")
-    func longText() throws {
-        let bed = try thing([AttributeDefinition("data", .string, optional: true)])
-        var document = Array(#"[{"id":1,"data":""#.utf8)
-        document += [UInt8](repeating: UInt8(ascii: "x"), count: 50_000_000)
-        document += Array(#"\n"}]"#.utf8)
-        _ = try bed.importer.add(document, entity: "Thing")
-        _ = try bed.commit()
-        guard case .string(let text)? = try bed.value("Thing", 1, "data") else {
-            Issue.record("it is not there")
-            return
-        }
-        #expect(text.utf8.count == 50_000_001 && text.hasSuffix("xx\n"))
-    }
-}
-
-/// What runs in a process of its own, so that its memory is only its own.
-private enum BoundedMemory {
-    static func ofOneChange() throws {
+    func boundedMemory() throws {
         // 30 MB, and 300 MB with a million objects if TARN_LARGE is set.
         let count = ProcessInfo.processInfo.environment["TARN_LARGE"] == nil ? 60_000 : 1_000_000
         let filler = (0..<12).map { _ in "the quick brown fox jumps over the dog" }.joined(separator: " ")
@@ -272,7 +244,8 @@ private enum BoundedMemory {
         #expect(highest - start < min(size * 4, 700 << 20))
     }
 
-    static func ofUnits() throws {
+    @Test("parts that are each a unit need memory for one part, however large the document is")
+    func boundedMemoryOfUnits() throws {
         let bed = try thing([AttributeDefinition("data", .string, optional: true)])
         bed.importer.limits.partSize = 256 << 10
         let filler = String(repeating: "z", count: 2000)
@@ -296,9 +269,53 @@ private enum BoundedMemory {
     }
 
     /// RssAnon: memory of this process that is no file.
-    private static func anonymousMemory() throws -> Int {
+    private func anonymousMemory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
         return try #require(Int(line.split(whereSeparator: \.isWhitespace)[1])) << 10
+    }
+
+    /// Alone in its process, or others' memory is counted: `TARN_LARGE=1 swift test --filter PartsTests/millionInUnits`.
+    @Test(
+        "a million objects in one response, committed part by part, need a fraction of its size in memory",
+        .enabled(if: ProcessInfo.processInfo.environment["TARN_LARGE"] != nil))
+    func millionInUnits() throws {
+        let bed = try thing([AttributeDefinition("data", .string), AttributeDefinition("number", .int, indexed: true)])
+        let filler = (0..<12).map { _ in "the quick brown fox jumps over the dog" }.joined(separator: " ")
+        let count = 1_000_000
+        var made = 0, size = 0, highest = 0, report = ImportReport()
+        let start = try anonymousMemory()
+        try bed.importer.addParts(entity: "Thing") {
+            guard made < count else {
+                defer { made += 1 }
+                return made == count ? Array("]".utf8) : nil
+            }
+            var piece = made == 0 ? "[" : ","
+            for id in made..<made + 500 { piece += #"\#(id == made ? "" : ","){"id":\#(id),"number":\#(count - id),"data":"\#(id) \#(filler)"}"# }
+            made += 500
+            size += piece.utf8.count
+            return Array(piece.utf8)
+        } part: { _ in
+            report.add(try bed.store.write(alone: true) { try bed.importer.commit(into: &$0) })
+            highest = max(highest, try anonymousMemory())
+        }
+        print("\(size >> 20) MiB in, \((highest - start) >> 20) MiB of memory")
+        #expect(report.created == count && report.listed == count && highest - start < 200 << 20)
+        #expect(try bed.count("Thing") == count)
+    }
+
+    @Test("text of 50 MB in one value arrives whole")
+    func longText() throws {
+        let bed = try thing([AttributeDefinition("data", .string, optional: true)])
+        var document = Array(#"[{"id":1,"data":""#.utf8)
+        document += [UInt8](repeating: UInt8(ascii: "x"), count: 50_000_000)
+        document += Array(#"\n"}]"#.utf8)
+        _ = try bed.importer.add(document, entity: "Thing")
+        _ = try bed.commit()
+        guard case .string(let text)? = try bed.value("Thing", 1, "data") else {
+            Issue.record("it is not there")
+            return
+        }
+        #expect(text.utf8.count == 50_000_001 && text.hasSuffix("xx\n"))
     }
 }

@@ -51,6 +51,15 @@ struct Drafter: ~Copyable {
     var skippedByEntity: [String: Int] = [:]
     /// Keys, as a whole, of drafts of records that are no more.
     var tombstones: [Int: [UInt8]] = [:]
+    /// References of one-to-one relationships that are stored here, in the order of the document.
+    var claims: [Claim] = []
+    /// Entities, by id, and fields of such references.
+    private let oneToOne: Set<OneToOneField>
+
+    private struct OneToOneField: Hashable {
+        var entity: UInt16
+        var field: UInt16
+    }
 
     /// An object that waits for its turn.
     private struct Pending {
@@ -86,7 +95,19 @@ struct Drafter: ~Copyable {
     /// For what transformers make.
     var transformed: JSONParser?
 
-    init(_ plan: ImportPlan) { self.plan = plan }
+    init(_ plan: ImportPlan) {
+        self.plan = plan
+        var oneToOne: Set<OneToOneField> = []
+        for plan in plan.plans {
+            for field in plan.entity.fields {
+                guard case .reference(let reference) = field.kind, !reference.isToMany, reference.inverse != nil,
+                    !reference.inverseIsToMany
+                else { continue }
+                oneToOne.insert(OneToOneField(entity: plan.entity.id, field: field.id))
+            }
+        }
+        self.oneToOne = oneToOne
+    }
 
     mutating func reset() {
         list.removeAll()
@@ -97,6 +118,7 @@ struct Drafter: ~Copyable {
         pathBudget = Drafter.pathBudget
         skippedByEntity.removeAll()
         tombstones.removeAll()
+        claims.removeAll()
     }
 
     /// Says where the next listed record stands. The position is -1 if it is in no list.
@@ -371,8 +393,13 @@ struct Drafter: ~Copyable {
             if tape.kind(index) != .object { reportRelationship(tape, index, position, plan) }
             return
         }
-        let target = childKey.bytes
-        builder.field(plan.slots[position].field) { $0.appendValue(tag: ValueTag.reference, target) }
+        let target = childKey.bytes, field = plan.slots[position].field
+        builder.field(field) { $0.appendValue(tag: ValueTag.reference, target) }
+        guard !oneToOne.isEmpty, oneToOne.contains(OneToOneField(entity: plan.entity.id, field: field)),
+            let owner = self.plan.plans.firstIndex(where: { $0 === plan })
+        else { return }
+        claims.append(
+            Claim(plan: owner, field: field, owner: Array(key.bytes), target: Array(target), path: path(tape, index)))
     }
 
     private mutating func toMany(_ tape: Tape, _ index: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
@@ -441,7 +468,7 @@ struct Drafter: ~Copyable {
             }
             note.members.append(member)
         }
-        if !note.unsetMembers.isEmpty { note.path = path(tape, index) }
+        if !note.unsetMembers.isEmpty || (!derived.reference.isToMany && !note.members.isEmpty) { note.path = path(tape, index) }
         self.derived.append(note)
     }
 }

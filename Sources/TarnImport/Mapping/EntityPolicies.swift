@@ -12,6 +12,8 @@ struct EntityPolicies {
     /// The attribute that keeps what nothing else takes.
     let rest: UInt16
     static let noField = UInt16.max
+    /// Of records that were changed here and not yet at the server.
+    let local: LocalPolicy
     /// Whether nothing is declared about merging.
     let isPlain: Bool
     /// Fields of lists that are combined with what is stored.
@@ -24,6 +26,7 @@ struct EntityPolicies {
         version = entityMapping.version.flatMap { entity.field($0)?.id } ?? 0
         tombstone = entityMapping.tombstone
         hasTombstone = tombstone != nil
+        local = entityMapping.local ?? mapping.local ?? .fields
         rest = entityMapping.rest.flatMap { entity.field($0)?.id } ?? EntityPolicies.noField
         lists = slots.compactMap { slot in
             guard slot.field != 0, slot.toMany != .replace, case .toMany = slot.kind else { return nil }

@@ -11,11 +11,14 @@ public struct Mapping: Sendable, Hashable {
     public var duplicates: DuplicatePolicy?
     /// Those that fields may name beside the built-in ones, by whose names they may go too.
     public var transformers: [ValueTransformer]
+    /// Of records that were changed here and not yet at the server. Default: changed fields keep their value.
+    public var local: LocalPolicy?
 
     public init(
         naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:], rules: FieldRules = FieldRules(),
-        duplicates: DuplicatePolicy? = nil, transformers: [ValueTransformer] = []
+        duplicates: DuplicatePolicy? = nil, transformers: [ValueTransformer] = [], local: LocalPolicy? = nil
     ) {
+        self.local = local
         self.transformers = transformers
         self.duplicates = duplicates
         self.naming = naming
@@ -50,12 +53,15 @@ public struct EntityMapping: Sendable, Hashable {
     /// A `json` attribute that keeps what nothing else takes: an object of all keys that are neither mapped nor ignored. It is set by
     /// listed records, and by nested ones that have all that is required.
     public var rest: String?
+    /// Nil: as the API says.
+    public var local: LocalPolicy?
 
     public init(
         paths: [String: [KeyPath]] = [:], epochs: [String: EpochUnit] = [:], ignored: [KeyPath] = [],
         declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules(),
-        duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil, rest: String? = nil
+        duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil, rest: String? = nil, local: LocalPolicy? = nil
     ) {
+        self.local = local
         self.rest = rest
         self.duplicates = duplicates
         self.version = version

@@ -1,0 +1,148 @@
+// A record that may have one parent, and that several claim: the later one counts, and both places are named.
+
+internal import TarnStore
+
+/// One record's word that a relationship leads to another, which may be led to by one only.
+struct Claim {
+    /// The plan of the entity that has the reference, and its field.
+    var plan: Int
+    var field: UInt16
+    var owner: [UInt8]
+    var target: [UInt8]
+    /// Where it stands in the response.
+    var path: String
+}
+
+/// Which record claims which, by which relationship.
+struct ClaimPlace: Hashable {
+    private let plan: Int
+    private let field: UInt16
+    private let owner: [UInt8]
+    private let target: [UInt8]
+
+    init(_ claim: Claim, _ owner: [UInt8]) {
+        plan = claim.plan
+        field = claim.field
+        self.owner = owner
+        target = claim.target
+    }
+}
+
+extension Importer {
+    /// A member of a list whose owner is not the one that counts.
+    struct LostMember: Hashable {
+        var note: Int
+        var member: [UInt8]
+    }
+
+    private struct ClaimedMember: Hashable {
+        var plan: Int
+        var field: UInt16
+        var member: [UInt8]
+    }
+
+    /// Finds members that several records claim as their own, and reports them.
+    ///
+    /// - Parameter counts: whether the list of a note is the last word of its record.
+    /// - Returns: the members of notes that lose them to another one.
+    func lostMembers(where counts: (Int) -> Bool) -> Set<LostMember> {
+        var holders: [ClaimedMember: Int] = [:], lost: Set<LostMember> = []
+        for (index, note) in drafter.derived.enumerated() where counts(index) && !note.field.isList {
+            // Of duplicates the draft counts that the entity's policy says: so do lists.
+            let firstWins = plan.plans[note.ownerPlan].policies.firstWins
+            for member in note.members {
+                let claimed = ClaimedMember(plan: note.ownerPlan, field: note.field.id, member: member)
+                guard let holder = holders.updateValue(index, forKey: claimed) else { continue }
+                let other = drafter.derived[holder]
+                guard other.target != note.target else { continue }
+                if firstWins { holders[claimed] = holder }
+                lost.insert(LostMember(note: firstWins ? index : holder, member: member))
+                reportConflict(
+                    plan.plans[note.ownerPlan].entity, member, note.field.name,
+                    (other.entity, other.target, other.path), (note.entity, note.target, note.path), firstWins: firstWins)
+            }
+        }
+        return lost
+    }
+
+    /// References of one-to-one relationships: of those that lead to one record the later counts; the others are cleared, stored
+    /// ones too.
+    func settleClaims(_ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
+        guard !drafter.claims.isEmpty else { return }
+        try writer.applyIndexChanges()
+        claimPlaces = nil
+        var isSettled: Set<ClaimedMember> = []
+        for claim in drafter.claims.reversed() {
+            let claimed = ClaimedMember(plan: claim.plan, field: claim.field, member: claim.target)
+            guard !isSettled.contains(claimed), try leads(claim, writer.access) else { continue }
+            isSettled.insert(claimed)
+            try settle(claim, &writer, &tally)
+        }
+    }
+
+    /// Whether what was claimed is what is stored: a record may have changed its mind, or be left out.
+    private func leads(_ claim: Claim, _ access: StoreAccess) throws -> Bool {
+        let entity = plan.plans[claim.plan].entity
+        return try access.lending {
+            try claim.owner.withUnsafeBytes { owner in
+                guard let target = try access.row(entity, owner)?.body.value(of: claim.field)?.reference else { return false }
+                return claim.target.withUnsafeBytes { Bytes.equal($0, target) }
+            }
+        }
+    }
+
+    private func settle(_ claim: Claim, _ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
+        let entity = plan.plans[claim.plan].entity
+        guard let field = entity.field(id: claim.field), let index = field.index, !entity.key.contains(field.id) else { return }
+        var others: [[UInt8]] = []
+        try claim.target.withUnsafeBytes { target in
+            try writer.access.referrers(of: target, through: index, positioned: false) { referrer in
+                if !claim.owner.withUnsafeBytes({ Bytes.equal($0, referrer) }) { others.append(Array(referrer)) }
+                return true
+            }
+        }
+        for other in others {
+            guard case .updated? = try set(field, to: nil, position: nil, of: entity, other, &writer) else { continue }
+            tally.updated(claim.plan, other, draft: other.withUnsafeBytes { drafter.list.find(claim.plan, $0) })
+            // Of what was stored before, this unit is simply the newer word.
+            guard let earlier = place(of: claim, by: other), case .reference(let reference) = field.kind,
+                let destination = catalog.entity(id: reference.destination)
+            else { continue }
+            reportConflict(
+                destination, claim.target, reference.inverse ?? field.name, (entity.name, other, earlier),
+                (entity.name, claim.owner, claim.path), firstWins: false)
+        }
+    }
+
+    /// Where another record claims the same; nil if it does not in this unit. Looked up in a table that the first question makes.
+    private func place(of claim: Claim, by owner: [UInt8]) -> String? {
+        let places = claimPlaces ?? {
+            var places: [ClaimPlace: String] = [:]
+            for claim in drafter.claims { places[ClaimPlace(claim, claim.owner)] = claim.path }
+            return places
+        }()
+        claimPlaces = places
+        return places[ClaimPlace(claim, owner)]
+    }
+
+    private func reportConflict(
+        _ entity: Catalog.Entity, _ key: [UInt8], _ field: String, _ first: (entity: String, key: [UInt8], path: String),
+        _ second: (entity: String, key: [UInt8], path: String), firstWins: Bool
+    ) {
+        func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { RecordKey(storageKey: $0)?.description ?? "…" } }
+        report(
+            Diagnostic(
+                code: .relationshipConflict, path: second.path, entity: entity.name,
+                key: key.withUnsafeBytes { RecordKey(storageKey: $0)?.description }, field: field,
+                message:
+                    "\(second.entity) \(describe(second.key)) has it here, and \(first.entity) \(describe(first.key)) at \(first.path); the \(firstWins ? "earlier" : "later") one counts"
+            ))
+    }
+}
+
+extension Catalog.Field {
+    /// Whether it is a relationship to many.
+    var isList: Bool {
+        if case .reference(let reference) = kind { reference.isToMany } else { false }
+    }
+}

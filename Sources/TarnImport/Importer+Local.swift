@@ -1,0 +1,121 @@
+// Records that were changed here and not yet at the server: what a unit may say about them.
+
+internal import TarnStore
+
+extension Importer {
+    /// What is left of a draft of a marked record.
+    enum LocalOutcome {
+        /// All of it: the record is not marked, or the server's word counts.
+        case whole
+        /// Nothing: the record was deleted here.
+        case nothing
+        /// A part, which was written; whether it is wide.
+        case part(isWide: Bool)
+    }
+
+    /// Takes the fields that keep their local value out of a draft, and remembers in the mark what the response says of them.
+    func respectLocal(
+        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, into rest: inout ByteWriter, _ writer: inout StoreWriter
+    ) throws -> LocalOutcome {
+        let access = writer.access, entity = plan.entity
+        guard var mark = try access.localMark(entity.root, key) else { return .whole }
+        let row = try access.lending { try access.row(entity, key).map { Array($0.body.bytes) } }
+        let isWide = try access.lending { try access.row(entity, key)?.isWide ?? false }
+        // Of a record that is not there nothing local is left to keep.
+        guard plan.policies.local != .server, mark.operation == .delete || row != nil else {
+            try writer.removeLocalMark(entity.root, key)
+            return .whole
+        }
+        var builder = BodyBuilder(), kept: [String] = [], isNews = mark.isGoneAtServer
+        mark.isGoneAtServer = false
+        let isWhole = plan.policies.local == .keep || mark.operation != .update
+        for index in 0..<body.count {
+            let id = body.id(at: index)
+            guard let value = body.value(at: index) else { continue }
+            guard id != WholeKey.field, !entity.key.contains(id), isWhole || mark.covers(id) else {
+                builder.field(id, value)
+                continue
+            }
+            if mark.remember(id, value) { isNews = true }
+            let isSame = try row?.withUnsafeBytes { bytes in
+                try RowBody(bytes, isWide: isWide)?.value(of: id).map { try haveSameContent($0, value, access) } ?? value.isNull
+            }
+            if isSame != true { kept.append(entity.field(id: id)?.name ?? "#\(id)") }
+        }
+        if isNews { try writer.putLocalMark(mark, entity.root, key) }
+        if mark.operation == .delete {
+            reportKept(entity, key, nil, "it was deleted here, which the server does not know yet; it does not come back")
+            return .nothing
+        }
+        if !kept.isEmpty {
+            reportKept(
+                entity, key, kept.count == 1 ? kept[0] : nil,
+                "changed here, which the server does not know yet: \(kept.joined(separator: ", ")) keeps the local value")
+        }
+        rest.removeAll()
+        let restIsWide = builder.isWide
+        builder.finish(into: &rest)
+        return .part(isWide: restIsWide)
+    }
+
+    /// Whether a stored value says what a draft says, though a long list of it may stand in a table of its own.
+    private func haveSameContent(_ stored: EncodedValue, _ said: EncodedValue, _ access: StoreAccess) throws -> Bool {
+        if said.isContained(in: stored) { return true }
+        guard said.tag == ValueTag.references, stored.tag == ValueTag.edges else { return false }
+        var a: [[UInt8]] = [], b: [[UInt8]] = []
+        _ = said.forEachReference { a.append(Array($0)) }
+        _ = try access.forEachReference(stored) {
+            b.append(Array($0))
+            return true
+        }
+        return a == b
+    }
+
+    /// Whether a marked record is to stay though the server says that it is no more. It is remembered in the mark.
+    func keepsDeleted(_ plan: EntityPlan, _ key: Bytes, _ writer: inout StoreWriter) throws -> Bool {
+        guard var mark = try writer.access.localMark(plan.entity.root, key) else { return false }
+        guard plan.policies.local != .server, mark.operation != .delete else {
+            // Both sides agree, or the server's word counts.
+            try writer.removeLocalMark(plan.entity.root, key)
+            return false
+        }
+        if !mark.isGoneAtServer {
+            mark.isGoneAtServer = true
+            try writer.putLocalMark(mark, plan.entity.root, key)
+        }
+        reportKept(plan.entity, key, nil, "it is no more at the server, and was changed here, which the server does not know yet; it stays")
+        return true
+    }
+
+    /// Whether a reference that another record's list would set or clear keeps its local value.
+    func keepsLocalReference(
+        _ plan: EntityPlan, _ key: Bytes, _ field: UInt16, to target: [UInt8]?, _ writer: inout StoreWriter
+    ) throws -> Bool {
+        guard plan.policies.local != .server, var mark = try writer.access.localMark(plan.entity.root, key),
+            mark.operation != .update || plan.policies.local == .keep || mark.covers(field)
+        else { return false }
+        var value = ByteWriter()
+        if let target {
+            target.withUnsafeBytes { value.appendValue(tag: ValueTag.reference, $0) }
+        } else {
+            value.appendValueNull()
+        }
+        if mark.remember(field, EncodedValue(value.bytes)) { try writer.putLocalMark(mark, plan.entity.root, key) }
+        let name = plan.entity.field(id: field)?.name
+        reportKept(plan.entity, key, name, "changed here, which the server does not know yet: \(name ?? "it") keeps the local value")
+        return true
+    }
+
+    func reportKept(_ entity: Catalog.Entity, _ key: Bytes, _ field: String?, _ message: String) {
+        report(
+            Diagnostic(
+                code: .localKept, path: "$", entity: entity.name, key: RecordKey(storageKey: key)?.description, field: field,
+                message: message))
+    }
+
+    /// Counts a diagnostic, and keeps it if there is room.
+    func report(_ diagnostic: @autoclosure () -> Diagnostic) {
+        drafter.diagnosticCount += 1
+        if drafter.diagnostics.count < diagnosticLimit { drafter.diagnostics.append(diagnostic()) }
+    }
+}

@@ -1,0 +1,92 @@
+// A unit with all that belongs to it: records, the entries of the responses that they came in, and how far a walk has come, as one
+// change.
+
+import Synchronization
+public import TarnStore
+
+extension Importer {
+    /// Merges what was added since the last commit into the store, together with the entries of its responses and with progress.
+    ///
+    /// What makes a unit is the caller's choice: one response, a page, a batch of pages or of several requests. Everything is added first,
+    /// and then committed once, by this: all of it is in the store afterwards, or nothing. Records that were not stored, since they have
+    /// unique values of another one, are taken out of the entries.
+    ///
+    /// - Parameters:
+    ///   - responses: the entries of the responses that were added.
+    ///   - revalidated: entries of responses that were confirmed by a 304 and add nothing. One that is not in the store any more, since
+    ///     a record that it lists is not, is left out.
+    ///   - checkpoints: progress by name.
+    /// - Throws: `StoreError`; then the transaction must not be committed, and what was added is still there: ``discard()`` it, or
+    ///   commit it in another transaction.
+    public func commit(
+        into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [ResponseEntry] = [],
+        checkpoints: [String: Checkpoint] = [:]
+    ) throws -> ImportReport {
+        // Before the records: what this unit deletes takes the entries that list it along.
+        for entry in revalidated where try writer.access.response(to: entry.request) != nil { try writer.putResponse(entry) }
+        for entry in responses { try writer.putResponse(entry) }
+        let report = try commit(into: &writer)
+        let dropped = Set(report.dropped)
+        for var entry in responses where !dropped.isEmpty && entry.listed.contains(where: dropped.contains) {
+            guard try writer.access.response(to: entry.request) != nil else { continue }
+            entry.listed.removeAll { dropped.contains($0) }
+            try writer.putResponse(entry)
+        }
+        for (name, checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) { try writer.setCheckpoint(name, checkpoint) }
+        return report
+    }
+
+    /// Commits a unit to a store, in a transaction of its own, and begins a new one. The calling task is suspended meanwhile.
+    ///
+    ///     for page in pages {
+    ///         let added = try importer.add(page.body, entity: "Issue")
+    ///         entries.append(page.entry(listing: added))
+    ///     }
+    ///     let report = try await importer.commit(to: store, responses: entries, checkpoints: ["issues": progress])
+    ///
+    /// If the task is cancelled before the commit, also while records are merged, nothing of the unit is in the store.
+    ///
+    /// - Parameter additions: what else belongs to the unit; called in its transaction, when everything is merged.
+    /// - Throws: `CancellationError`, `StoreError`, and what a hook or the closure throws. Then nothing is in the store, and what was added is
+    ///   discarded.
+    public nonisolated(nonsending) func commit(
+        to store: Store, responses: [ResponseEntry] = [], revalidated: [ResponseEntry] = [],
+        checkpoints: [String: Checkpoint] = [:], and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
+    ) async throws -> ImportReport {
+        let cancellation = Cancellation()
+        // It belongs to the caller, who does nothing else with it until the write has returned.
+        nonisolated(unsafe) let importer = self
+        importer.cancellation = cancellation
+        defer { importer.cancellation = nil }
+        do {
+            return try await withTaskCancellationHandler {
+                try Task.checkCancellation()
+                return try await store.write(alone: true) { writer in
+                    try cancellation.check()
+                    let report = try importer.commit(
+                        into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints)
+                    try additions?(report, &writer)
+                    // The last moment at which nothing has happened.
+                    try cancellation.check()
+                    return report
+                }
+            } onCancel: {
+                cancellation.cancel()
+            }
+        } catch {
+            discard()
+            throw error
+        }
+    }
+}
+
+/// Whether the task that waits for a commit was cancelled: the writer's thread cannot ask it.
+final class Cancellation: Sendable {
+    private let isCancelled = Atomic(false)
+
+    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+    func check() throws(CancellationError) {
+        if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+    }
+}

@@ -1,0 +1,16 @@
+// What an import does with records that were changed here and not yet at the server.
+
+/// What counts where a response says something about a record that is marked as changed locally (`LocalChange`).
+public enum LocalPolicy: String, Sendable, Hashable, CaseIterable {
+    /// Fields that were changed here keep their value, the others take what the response says. The default.
+    case fields
+    /// A marked record stays as it is, with all of its fields.
+    case keep
+    /// What the response says counts; the mark is cleared.
+    case server
+}
+
+extension Mapping {
+    /// The policy of an entity.
+    public func local(of entity: String) -> LocalPolicy { entities[entity]?.local ?? local ?? .fields }
+}

@@ -85,10 +85,10 @@ struct DescriptionProblemsTests {
                 "7:11: api.naming: expected a mapping from words in JSON to words in names, found \"id\""),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]",
-                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was, version, deleted, rest, coercion, dates, nulls, absent, to_many, duplicates), found a list"),
+                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was, version, deleted, rest, coercion, dates, nulls, absent, to_many, duplicates, local), found a list"),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label:",
-                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was, version, deleted, rest, coercion, dates, nulls, absent, to_many, duplicates), found nothing"),
+                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was, version, deleted, rest, coercion, dates, nulls, absent, to_many, duplicates, local), found nothing"),
             .init(
                 "attributes: { id: int, number: int, title: string }", "attributes: [id]",
                 "18:17: entities.Milestone.attributes: expected a mapping from names to types, found a list"),
@@ -211,9 +211,6 @@ struct DescriptionProblemsTests {
             .init(
                 "    records: $", "    since: { param: since, field: x }\n    records: $",
                 "37:5: endpoints.issues.since: is not supported by this version; remove the line"),
-            .init(
-                "    records: $", "    orphans: after_two_scans\n    records: $",
-                "37:5: endpoints.issues.orphans: is not supported by this version; remove the line"),
             .init(
                 "paginate: header_link", "paginate: cursor",
                 "39:15: endpoints.issues.paginate: \"cursor\" is not supported by this version; there are single_page, header_link, page_number"

@@ -44,7 +44,7 @@ struct DescriptionReferenceTests {
     /// The other entities that the page's fragments speak of.
     private static let stubs = [
         "User": "{ key: id, attributes: { id: int } }", "Label": "{ key: id, attributes: { id: int } }",
-        "Category": "{ key: id, attributes: { id: int } }", "Issue": "{ key: id, attributes: { id: int } }",
+        "Category": "{ key: id, attributes: { id: int } }", "Issue": "{ key: id, attributes: { id: int, number: int, pinned: bool } }",
         "Note": "{ key: id, attributes: { id: int } }",
         "Milestone": "{ key: id, attributes: { id: int, number: int } }",
         "ChecklistItem": "{ key: id, attributes: { id: int }, relationships: { milestone: Milestone } }",

@@ -11,6 +11,7 @@ extension Description {
         for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
         text += DescriptionDigest.text(of: mapping.rules, "rules")
         if let duplicates = mapping.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
+        if let local = mapping.local { text += "local \(local.rawValue)\n" }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
             for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
@@ -26,6 +27,7 @@ extension Description {
             for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }
             text += DescriptionDigest.text(of: mapped.rules, "rules")
             if let duplicates = mapped.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
+            if let local = mapped.local { text += "local \(local.rawValue)\n" }
             if let rest = mapped.rest { text += "rest \(rest)\n" }
             if let version = mapped.version { text += "version \(version)\n" }
             if let tombstone = mapped.tombstone { text += "deleted \(tombstone.path) \(tombstone.equals ?? "")\n" }

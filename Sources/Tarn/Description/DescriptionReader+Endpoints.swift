@@ -21,11 +21,10 @@ extension DescriptionReader {
         if !isName || entry.key.isEmpty {
             report(field, entry.keyMark, "an endpoint's name has only the letters a–z and A–Z, digits, _ and -")
         }
-        let unsupported = DescriptionReader.unsupported
         guard
             let section = section(
-                entry.value, field, keys: ["path", "with", "records", "entity", "paginate", "for_each"],
-                required: ["path", "entity"], instead: ["since": unsupported, "orphans": unsupported],
+                entry.value, field, keys: ["path", "with", "records", "entity", "paginate", "for_each", "commit", "orphans"],
+                required: ["path", "entity"], instead: ["since": DescriptionReader.unsupported],
                 example: ["path": "path: /issues", "entity": "entity: Issue"])
         else { return nil }
         let path = text(section, "path")
@@ -37,6 +36,7 @@ extension DescriptionReader {
         let entity = entityName(section, "entity", schema)
         let pagination = pagination(section)
         let forEach = forEach(section, listing: entity, schema)
+        let commitUnit = commitUnit(section), orphans = orphans(section, entity: entity, forEach, schema)
         if let template {
             check(template, parameters, forEach, section, schema)
             check(pagination, parameters, template, section)
@@ -44,7 +44,8 @@ extension DescriptionReader {
         guard let path, let entity else { return nil }
         return Endpoint(
             name: entry.key, path: path, parameters: parameters, records: records ?? KeyPath(keys: []), entity: entity,
-            pagination: pagination ?? .singlePage, forEach: forEach, place: "\(file):\(entry.keyMark.line)")
+            pagination: pagination ?? .singlePage, forEach: forEach, commitUnit: commitUnit, orphans: orphans,
+            place: "\(file):\(entry.keyMark.line)")
     }
 
     private mutating func entityName(_ section: Section, _ key: String, _ schema: Schema) -> String? {
@@ -69,16 +70,16 @@ extension DescriptionReader {
 
     // MARK: Path
 
-    private mutating func pathTemplate(_ path: String, _ section: Section) -> PathTemplate? {
+    mutating func pathTemplate(_ path: String, _ section: Section, _ key: String = "path") -> PathTemplate? {
         if let message = DescriptionReader.problem(ofPath: path) {
-            report(section, "path", message)
+            report(section, key, message)
             return nil
         }
         do {
             return try PathTemplate(path)
         } catch {
             // The field says already which template it is.
-            report(section, "path", error.description.replacing("\(path): ", with: "", maxReplacements: 1))
+            report(section, key, error.description.replacing("\(path): ", with: "", maxReplacements: 1))
             return nil
         }
     }
@@ -106,7 +107,7 @@ extension DescriptionReader {
             let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             if let forEach, parts[0] == forEach.variable {
                 usesRecord = true
-                checkVariable(name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, schema)
+                checkVariable(name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, "path", schema)
                 if parameters.contains(where: { $0.name == name }) {
                     report(at: "\(section.path("with")).\(name)", "for_each gives this its value: remove the line")
                 }
@@ -127,27 +128,28 @@ extension DescriptionReader {
         }
     }
 
-    private mutating func checkVariable(
-        _ name: String, attribute: String?, _ forEach: Endpoint.ForEach, _ section: Section, _ schema: Schema
+    mutating func checkVariable(
+        _ name: String, attribute: String?, _ forEach: Endpoint.ForEach, _ section: Section, _ key: String,
+        _ schema: Schema
     ) {
         let attributes = schema.entities.first { $0.name == forEach.entity }?.attributes ?? []
         if attributes.isEmpty, isReported("entities.\(forEach.entity).attributes") || schema.entities.isEmpty { return }
         guard let attribute else {
             let example = attributes.first?.name ?? "id"
             report(
-                section, "path", "{\(name)} is a whole record: name one of its attributes, such as {\(name).\(example)}"
+                section, key, "{\(name)} is a whole record: name one of its attributes, such as {\(name).\(example)}"
             )
             return
         }
         guard let definition = attributes.first(where: { $0.name == attribute }) else {
             let message = Spelling.unknown("attribute", attribute, among: attributes.map(\.name))
-            report(section, "path", "{\(name)}: \(message)")
+            report(section, key, "{\(name)}: \(message)")
             return
         }
         switch definition.type {
         case .json, .array:
             report(
-                section, "path",
+                section, key,
                 "{\(name)} is of type \(definition.type.word) and cannot stand in a path: use another attribute")
         default: break
         }
@@ -283,9 +285,7 @@ extension DescriptionReader {
 
     // MARK: for_each
 
-    private func variable(of entity: String) -> String {
-        entity.prefix(1).lowercased() + entity.dropFirst()
-    }
+    private func variable(of entity: String) -> String { Endpoint.ForEach.variable(of: entity) }
 
     private mutating func forEach(_ endpoint: Section, listing entity: String?, _ schema: Schema) -> Endpoint.ForEach? {
         guard let value = endpoint["for_each"] else { return nil }

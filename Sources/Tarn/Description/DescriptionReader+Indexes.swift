@@ -70,12 +70,8 @@ extension DescriptionReader {
     private mutating func conditions(
         _ text: String, _ isPlain: Bool, _ mark: Mark, _ field: String, _ entity: EntityDefinition, _ schema: Schema
     ) -> [IndexCondition] {
-        /// Where a character of the text stands in the file, if the text is on one line and has no escapes.
-        func place(_ column: Int) -> Mark {
-            var place = mark
-            place.column += text.prefix(column - 1).unicodeScalars.count + (isPlain ? 0 : 1)
-            return place
-        }
+        let value = YAMLValue(mark: mark, content: .scalar(text, plain: isPlain))
+        func place(_ column: Int) -> Mark { DescriptionReader.place(column, of: text, value) }
         let read: [IndexComparison]
         do throws(QueryTextError) {
             read = try IndexComparison.list(text: text)

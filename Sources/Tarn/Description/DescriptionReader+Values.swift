@@ -5,7 +5,7 @@ import TarnStore
 
 extension DescriptionReader {
     /// The keys that `api` and an entity have for it.
-    static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates"]
+    static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates", "local"]
 
     /// What counts for all of an API. `api` itself reports keys that are not known.
     mutating func rules(_ top: Section, into mapping: inout Mapping) {
@@ -14,12 +14,14 @@ extension DescriptionReader {
         for entry in entries where DescriptionReader.ruleKeys.contains(entry.key) { section.values[entry.key] = entry.value }
         mapping.rules = rules(section, dates: "dates")
         mapping.duplicates = word(section, "duplicates", "rule for duplicates")
+        mapping.local = word(section, "local", "rule for local changes")
     }
 
     /// What an entity says.
     mutating func rules(ofEntity section: Section, into mapping: inout EntityMapping) {
         mapping.rules = rules(section, dates: "dates")
         mapping.duplicates = word(section, "duplicates", "rule for duplicates")
+        mapping.local = word(section, "local", "rule for local changes")
         mapping.version = text(section, "version")
         mapping.tombstone = tombstone(section)
         mapping.rest = text(section, "rest")

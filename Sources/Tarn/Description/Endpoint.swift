@@ -19,8 +19,21 @@ public struct Endpoint: Sendable, Hashable {
     public var pagination: Pagination
     /// Set if the endpoint is walked once for every stored record of an entity.
     public var forEach: ForEach?
+    /// What is committed together.
+    public var commitUnit: CommitUnit
+    /// What becomes of records that the server no longer lists; nil if they stay.
+    public var orphans: Orphans?
     /// Where it was declared, for error texts: `forge.yaml:41`.
     public var place: String
+
+    /// What of a walk is one change of the store: all of it is there, or nothing.
+    public enum CommitUnit: Sendable, Hashable {
+        /// That many pages, and what is left at the end. An endpoint that is walked for every record of an entity counts the pages of all
+        /// its walks: a unit may be of several requests.
+        case pages(Int)
+        /// All pages of a walk. They are held in memory until then.
+        case walk
+    }
 
     /// A named value of a request, not encoded.
     public struct Parameter: Sendable, Hashable {
@@ -47,12 +60,22 @@ public struct Endpoint: Sendable, Hashable {
             self.parent = parent
             self.variable = variable
         }
+
+        /// How paths name a record of an entity.
+        public static func variable(of entity: String) -> String { entity.prefix(1).lowercased() + entity.dropFirst() }
     }
 
     public init(
         name: String, path: String, parameters: [Parameter] = [], records: KeyPath = KeyPath(keys: []), entity: String,
-        pagination: Pagination = .singlePage, forEach: ForEach? = nil, place: String = ""
+        pagination: Pagination = .singlePage, forEach: ForEach? = nil, commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil,
+        place: String = ""
     ) {
+        if let orphans {
+            let hasOwner = forEach?.parent != nil
+            precondition(hasOwner || (orphans.scope != .owner && orphans.action != .unlink), "without for_each and its parent there is no owner")
+        }
+        self.commitUnit = commitUnit
+        self.orphans = orphans
         self.name = name
         self.path = path
         self.parameters = parameters

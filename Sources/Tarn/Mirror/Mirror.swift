@@ -7,9 +7,9 @@ import TarnStore
 
 /// Keeps the endpoints of a description in a store.
 ///
-/// Every page is one commit: its records, the response's validators, and how far the walk has come. So an interrupted sync
-/// goes on with the page after the last one that was committed, and a page that has not changed costs one conditional
-/// request.
+/// A page is one commit, if nothing else is said, or several pages are: their records, the responses' validators, and how far the
+/// walk has come. So an interrupted sync goes on with the page after the last one that was committed, and a page that has not
+/// changed costs one conditional request.
 public struct Mirror: Sendable {
     public struct Options: Sendable {
         /// Where requests are sent instead of the description's base URL: a proxy, a gateway, a test server. Links to the
@@ -21,6 +21,20 @@ public struct Mirror: Sendable {
         public var restarts = false
         /// Pages of one walk after which something must be wrong.
         public var pageLimit = 10_000
+        /// What is committed together, whatever the endpoints say; nil for what they say.
+        public var commitUnit: Endpoint.CommitUnit?
+        /// Whether records that the server no longer lists are only reported: none is deleted or unlinked.
+        public var reportsOrphansOnly = false
+        /// Asked before such a record goes, in the transaction in which it would: false keeps it. Called on the store's writer thread; it
+        /// must not use the store.
+        public var mayDelete: (@Sendable (Record) -> Bool)?
+        /// How many records a step of deleting deletes, at most.
+        public var orphanStep = 1000
+        /// How many records are asked for by themselves at the end of one walk, at most, where an endpoint says how.
+        public var orphanCheckLimit = 100
+        /// The hooks of an endpoint's imports: called once before it is walked. They are called on the thread of the walk, and on the store's
+        /// writer thread. What they make of a response is not asked for again while the server answers 304.
+        public var hooks: (@Sendable (Endpoint) -> ImportHooks)?
 
         public init() {}
     }

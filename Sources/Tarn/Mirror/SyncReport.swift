@@ -13,10 +13,18 @@ public struct SyncReport: Sendable {
         /// Whether it went on where an interrupted sync had stopped.
         public var isResumed = false
         public var report = ImportReport()
+        /// What was found about records that complete walks did not list; nil if that is not asked for, or no walk came to its end.
+        public var orphans: OrphanReport?
         public var failures: [MirrorError] = []
         public var seconds = 0.0
 
         public init(name: String) { self.name = name }
+
+        mutating func add(_ report: OrphanReport) {
+            var sum = orphans ?? OrphanReport()
+            sum.add(report)
+            orphans = sum
+        }
     }
 
     public var endpoints: [Endpoint] = []
@@ -33,6 +41,17 @@ public struct SyncReport: Sendable {
         var sum = ImportReport()
         for endpoint in endpoints { sum.add(endpoint.report) }
         return sum
+    }
+}
+
+extension SyncReport {
+    /// What was found about records that complete walks did not list, of all endpoints as one.
+    public var orphans: OrphanReport? {
+        endpoints.compactMap(\.orphans).reduce(nil) { sum, next in
+            var sum = sum ?? OrphanReport()
+            sum.add(next)
+            return sum
+        }
     }
 }
 

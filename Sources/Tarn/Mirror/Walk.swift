@@ -1,4 +1,4 @@
-// One endpoint of a mirror: its pages, one after the other, each one commit.
+// One endpoint of a mirror: its pages, one after the other, committed one by one or several together.
 
 import Foundation
 import TarnHTTP
@@ -15,6 +15,10 @@ struct Walk {
     var report: SyncReport.Endpoint
     /// What is being asked for, as it is named in errors.
     private var shownURL = ""
+    /// What makes a commit.
+    private let unit: Endpoint.CommitUnit
+    /// What is not committed yet.
+    private var batch = Batch()
 
     init(
         mirror: Mirror, endpoint: Endpoint, importer: Importer, authScope: String, fingerprint: String,
@@ -27,6 +31,7 @@ struct Walk {
         self.fingerprint = fingerprint
         self.progress = progress
         report = SyncReport.Endpoint(name: endpoint.name)
+        unit = mirror.options.commitUnit ?? endpoint.commitUnit
     }
 
     /// A stored record that the endpoint is walked for.
@@ -37,14 +42,29 @@ struct Walk {
 
     /// Walks the endpoint, once or for every parent. What goes wrong is in the report.
     mutating func run() async {
+        importer.hooks = mirror.options.hooks?(endpoint) ?? ImportHooks()
+        defer { importer.hooks = ImportHooks() }
         do {
-            guard let forEach = endpoint.forEach else { return await walk(parent: nil) }
+            guard let forEach = endpoint.forEach else {
+                await walk(parent: nil)
+                return await end()
+            }
             for parent in try parents(forEach) {
                 await walk(parent: parent)
-                if report.failures.contains(where: \.endsEverything) { return }
+                if report.failures.contains(where: \.endsEverything) { break }
             }
+            await end()
         } catch {
             report.failures.append(Mirror.mirrorError(error, url: "", place: endpoint.place))
+        }
+    }
+
+    /// Commits what is left of the last batch.
+    private mutating func end() async {
+        do {
+            try await flush()
+        } catch {
+            report.failures.append(Mirror.mirrorError(error, url: shownURL, place: place))
         }
     }
 
@@ -72,9 +92,19 @@ struct Walk {
         do {
             try await walk(from: try firstURL(parent), parent)
         } catch {
-            importer.discard()
-            report.failures.append(Mirror.mirrorError(error, url: shownURL, place: place))
+            let error = Mirror.mirrorError(error, url: shownURL, place: place)
+            report.failures.append(error)
+            // A walk that is one change is none now, and whoever cancels wants nothing more to happen. Otherwise pages that were
+            // fetched before are kept.
+            if case .cancelled = error { return discard() }
+            if unit == .walk || batch.isEmpty { return discard() }
+            await end()
         }
+    }
+
+    private mutating func discard() {
+        importer.discard()
+        batch = Batch()
     }
 
     private var place: String { "\(endpoint.place), endpoint \(endpoint.name)" }
@@ -96,27 +126,34 @@ struct Walk {
             endpoint.pagination, url: first, base: api.base, aliases: api.aliases + [mirror.options.base].compactMap(\.self),
             pageLimit: mirror.options.pageLimit)
         let plan = SHA256.hexadecimal(first + "\n" + fingerprint)
+        let identity = WalkIdentity(name: name, endpoint, authScope: authScope, plan: plan)
         let old = try mirror.store.read { try $0.checkpoint(name) }
+        try await finishOrphans(old, identity, name, plan, parent: parent?.key)
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.url, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
-            startedAt: .now, completedAt: old?.completedAt)
+            startedAt: .now, completedAt: old?.completedAt, members: endpoint.orphans == nil ? nil : identity.members)
         if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !mirror.options.restarts,
             !mirror.options.refetches
         {
+            // What is noted under something else, or not at all, is not known at the end.
+            let members = old.members == checkpoint.members ? old.members : nil
             checkpoint = old
+            checkpoint.members = members
             if next != pages.url { try pages.resume(at: next, ordinal: old.pages + 1) }
             report.isResumed = report.isResumed || old.pages > 0
         }
         var goesOn = true
         while goesOn {
             try Task.checkCancellation()
-            goesOn = try await page(&pages, &checkpoint, checkpointName: name, parent)
+            goesOn = try await page(&pages, &checkpoint, checkpointName: name, identity, parent)
+            if case .pages(let limit) = unit, batch.pages.count >= limit { try await flush() }
         }
+        if unit == .walk { try await flush() }
     }
 
-    /// Fetches and commits one page. False if it was the last.
+    /// Fetches one page and adds it to the batch. False if it was the last.
     private mutating func page(
-        _ pages: inout PageSequence, _ checkpoint: inout Checkpoint, checkpointName: String, _ parent: Parent?
+        _ pages: inout PageSequence, _ checkpoint: inout Checkpoint, checkpointName: String, _ identity: WalkIdentity, _ parent: Parent?
     ) async throws -> Bool {
         let url = pages.url
         let key = RequestKey(url: url, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
@@ -142,15 +179,18 @@ struct Walk {
             isImported = true
             entry = ResponseEntry(
                 request: key, status: response.status, headers: response.headers.kept, fetchedAt: .now, validatedAt: .now,
-                scan: checkpoint.scan, count: added.count, listed: added.listed)
+                scan: checkpoint.scan, count: added.count, listed: added.listed, skipped: added.skipped)
         default:
             throw MirrorError.status(
                 code: response.status, method: "GET", url: shownURL, message: Walk.message(of: response))
         }
         entry.scan = checkpoint.scan
+        entry.walk = identity.responses
+        let page = Batch.Page(entry: entry, isImported: isImported, members: endpoint.orphans == nil ? nil : identity.members)
         let before = checkpoint
         checkpoint.pages += 1
         checkpoint.records += entry.count
+        checkpoint.skipped += entry.skipped
         let hasNext: Bool
         do {
             hasNext = try pages.advance(
@@ -159,17 +199,22 @@ struct Walk {
         } catch {
             // The page itself is sound and is kept. The walk will go on with it: counted now, it would count twice, and the
             // number of the page after it would be one too high.
-            try await commit(entry, before, checkpointName, isImported: isImported)
-            count(entry, isImported: isImported)
+            batch.add(page, before, checkpointName)
             throw error
         }
         checkpoint.nextURL = hasNext ? pages.url : nil
         if !hasNext {
             checkpoint.state = .complete
             checkpoint.completedAt = .now
+            if let rules = endpoint.orphans {
+                checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint)
+                if checkpoint.hasOrphans {
+                    batch.completed.append(
+                        Batch.Completed(walk: identity, parent: parent?.key, checkpointName: checkpointName, scan: checkpoint.scan))
+                }
+            }
         }
-        try await commit(entry, checkpoint, checkpointName, isImported: isImported)
-        count(entry, isImported: isImported)
+        batch.add(page, checkpoint, checkpointName)
         return hasNext
     }
 
@@ -186,21 +231,25 @@ struct Walk {
         return added
     }
 
-    private mutating func commit(
-        _ entry: ResponseEntry, _ checkpoint: Checkpoint, _ name: String, isImported: Bool
-    ) async throws {
-        // The importer belongs to this walk, which does nothing else until the write has returned.
-        nonisolated(unsafe) let importer = importer
-        let imported = try await mirror.store.write(alone: true) { writer in
-            let report = isImported ? try importer.commit(into: &writer) : ImportReport()
-            var entry = entry
-            if !report.dropped.isEmpty { entry.listed.removeAll { report.dropped.contains($0) } }
-            try writer.putResponse(entry)
-            try writer.setCheckpoint(name, checkpoint)
-            return report
+    /// Commits the batch: all of it, or nothing. Then looks for the orphans of walks that are complete with it.
+    private mutating func flush() async throws {
+        guard !batch.isEmpty else { return }
+        let done = batch
+        batch = Batch()
+        let imported = try await importer.commit(
+            to: mirror.store, responses: done.pages.filter(\.isImported).map(\.entry),
+            revalidated: done.pages.filter { !$0.isImported }.map(\.entry), checkpoints: done.checkpoints
+        ) { report, writer in
+            let dropped = Set(report.dropped)
+            for page in done.pages {
+                guard let members = page.members else { continue }
+                try writer.noteListed(page.entry.listed.filter { !dropped.contains($0) }, walk: members, scan: page.entry.scan)
+            }
         }
         report.report.add(imported)
-        if isImported { try mirror.store.trainDictionaries() }
+        for page in done.pages { count(page.entry, isImported: page.isImported) }
+        if done.pages.contains(where: \.isImported) { try mirror.store.trainDictionaries() }
+        for walk in done.completed { try await lookForOrphans(walk) }
     }
 
     private mutating func count(_ entry: ResponseEntry, isImported: Bool) {

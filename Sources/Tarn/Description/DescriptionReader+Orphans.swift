@@ -1,0 +1,151 @@
+// What an endpoint says about its commits, and about records that the server no longer lists.
+
+import TarnHTTP
+import TarnStore
+
+extension DescriptionReader {
+    // MARK: Commits
+
+    /// `commit: walk`, or `commit: { every: 20 }`.
+    mutating func commitUnit(_ endpoint: Section) -> Endpoint.CommitUnit {
+        guard let value = endpoint["commit"] else { return .pages(1) }
+        guard case .mapping = value.content else {
+            switch text(endpoint, "commit") {
+            case "page"?: return .pages(1)
+            case "walk"?: return .walk
+            case let word?:
+                report(
+                    endpoint, "commit",
+                    Spelling.unknown("unit", word, among: ["page", "walk"]) + "; or write { every: 20 } for so many pages")
+            case nil: break
+            }
+            return .pages(1)
+        }
+        guard
+            let section = section(
+                value, endpoint.path("commit"), keys: ["every"], required: ["every"], example: ["every": "every: 20"]),
+            let every = section["every"], let pages = integer(every, section.path("every"), minimum: 1)
+        else { return .pages(1) }
+        return .pages(pages)
+    }
+
+    // MARK: Orphans
+
+    private static let shortForms: [(word: String, orphans: Orphans?)] = [
+        ("keep", nil), ("after_two_scans", Orphans()), ("after_one_scan", Orphans(walks: 1)), ("entity", Orphans(.entity)),
+    ]
+
+    /// `orphans: after_two_scans`, or a mapping.
+    mutating func orphans(_ endpoint: Section, entity: String?, _ forEach: Endpoint.ForEach?, _ schema: Schema) -> Orphans? {
+        guard let value = endpoint["orphans"] else { return nil }
+        guard case .mapping = value.content else {
+            guard let word = text(endpoint, "orphans") else { return nil }
+            if let form = DescriptionReader.shortForms.first(where: { $0.word == word }) { return form.orphans }
+            report(
+                endpoint, "orphans",
+                Spelling.unknown("rule for orphans", word, among: DescriptionReader.shortForms.map(\.word)))
+            return nil
+        }
+        guard
+            let section = section(
+                value, endpoint.path("orphans"), keys: ["scope", "where", "after", "keep", "allow_empty", "then", "check"])
+        else { return nil }
+        var orphans = Orphans(scope(section, entity, forEach, schema))
+        switch text(section, "after") {
+        case "two_scans"?, nil: break
+        case "one_scan"?: orphans.walks = 1
+        case let word?: report(section, "after", Spelling.unknown("number of scans", word, among: ["two_scans", "one_scan"]))
+        }
+        orphans.keep = condition(section, "keep", entity, schema)
+        orphans.allowsEmpty = flag(section, "allow_empty")
+        if let action: Orphans.Action = word(section, "then", "end") { orphans.action = action }
+        if orphans.action == .unlink, !mayUnlink(section, entity, forEach, schema) { orphans.action = .delete }
+        orphans.check = check(section, endpoint, entity, schema)
+        return orphans
+    }
+
+    private mutating func scope(
+        _ section: Section, _ entity: String?, _ forEach: Endpoint.ForEach?, _ schema: Schema
+    ) -> Orphans.Scope {
+        if section["where"] != nil {
+            if section["scope"] != nil {
+                report(section, "scope", "where says which records they are: remove one of the two")
+            }
+            return condition(section, "where", entity, schema).map { .matching($0) } ?? .listed
+        }
+        switch text(section, "scope") {
+        case "listed"?, nil: return .listed
+        case "entity"?: return .entity
+        case "owner"?:
+            if forEach?.parent != nil { return .owner }
+            if !isReported(in: "\(section.field.dropLast(".orphans".count)).for_each") {
+                report(section, "scope", "there is no owner: name it with for_each: { entity: …, parent: … }")
+            }
+            return .listed
+        case let word?:
+            report(section, "scope", Spelling.unknown("scope", word, among: ["listed", "owner", "entity"]))
+            return .listed
+        }
+    }
+
+    /// The text of a condition on the records of an entity.
+    private mutating func condition(_ section: Section, _ key: String, _ entity: String?, _ schema: Schema) -> Condition? {
+        guard let text = text(section, key), let entity, let value = section[key] else { return nil }
+        // What is wrong with the entities has been reported.
+        guard let catalog = Catalog(schema) else { return nil }
+        do {
+            return try Condition(text: text, entity: entity, catalog: catalog)
+        } catch let error as QueryTextError {
+            report(
+                section.path(key), DescriptionReader.place(error.column, of: text, value),
+                error.message + (error.expected.map { "; expected \($0)" } ?? ""))
+        } catch {
+            report(section, key, "\(error)")
+        }
+        return nil
+    }
+
+    /// Where a character of a text stands in the file, if the text is on one line and has no escapes.
+    static func place(_ column: Int, of text: String, _ value: YAMLValue) -> Mark {
+        let isPlain = if case .scalar(_, let plain) = value.content { plain } else { true }
+        var place = value.mark
+        place.column += text.prefix(column - 1).unicodeScalars.count + (isPlain ? 0 : 1)
+        return place
+    }
+
+    private mutating func mayUnlink(
+        _ section: Section, _ entity: String?, _ forEach: Endpoint.ForEach?, _ schema: Schema
+    ) -> Bool {
+        guard let parent = forEach?.parent else {
+            report(section, "then", "there is nothing to unlink from: name it with for_each: { entity: …, parent: … }")
+            return false
+        }
+        if schema.entities.first(where: { $0.name == entity })?.key.contains(parent) == true {
+            report(section, "then", "\(parent) is part of the key and cannot be cleared: write then: delete")
+            return false
+        }
+        return true
+    }
+
+    /// The path of a request for one record.
+    private mutating func check(_ section: Section, _ endpoint: Section, _ entity: String?, _ schema: Schema) -> String? {
+        guard let path = text(section, "check"), let template = pathTemplate(path, section, "check"), let entity else { return nil }
+        let variable = Endpoint.ForEach.variable(of: entity), forEach = Endpoint.ForEach(entity: entity, parent: nil, variable: variable)
+        let given: [String] =
+            if case .mapping(let entries)? = endpoint["with"]?.content { entries.map(\.key) } else { [] }
+        var usesRecord = false
+        for name in template.variables {
+            let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if parts[0] == variable {
+                usesRecord = true
+                checkVariable(name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, "check", schema)
+            } else if !given.contains(name) {
+                report(section, "check", "{\(name)} has no value: write with: { \(name): … }")
+            }
+        }
+        if !usesRecord {
+            report(section, "check", "the path does not use {\(variable).…}, so every request would be the same")
+        }
+        return path
+    }
+}

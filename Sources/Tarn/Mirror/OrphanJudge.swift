@@ -1,0 +1,158 @@
+// What becomes of one record that a complete scan did not list, decided in the transaction in which it happens.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+struct OrphanJudge: Sendable {
+    let endpoint: Endpoint
+    let rules: Orphans
+    let walk: WalkIdentity
+    let parent: RecordKey?
+    let scan: UInt64
+    /// How many records one step deletes, at most.
+    let limit: Int
+    let isDryRun: Bool
+    let mayDelete: (@Sendable (Record) -> Bool)?
+    /// Whether records that were changed here stay.
+    let keepsLocal: Bool
+
+    /// - Returns: how many candidates are done, and the key of the next one if more goes with it than one step deletes.
+    func run(
+        _ candidates: [(record: ListedRecord, answer: OrphanPass.Answer)], _ writer: inout StoreWriter, _ report: inout OrphanReport,
+        _ imported: inout ImportReport
+    ) throws -> (done: Int, key: RecordKey?) {
+        report.isDryRun = isDryRun
+        // All are looked at before the first goes: a condition may be about others too.
+        let kept = try kept(candidates.map(\.record), &writer)
+        var deleted = 0
+        for (index, candidate) in candidates.enumerated() {
+            // What went with the others may have filled the step.
+            if deleted >= limit { return (index, nil) }
+            guard var member = try open(candidate.record, &writer) else { continue }
+            let access = writer.access
+            guard let record = try access.record(candidate.record) else {
+                try writer.removeScanMember(candidate.record, of: walk.members)
+                continue
+            }
+            member.judged = scan
+            member.misses = candidate.answer == .exists ? 0 : member.misses + 1
+            var verdict = OrphanReport()
+            verdict.candidates = 1
+            let isDue = try isDue(member, candidate.answer, record, isKept: kept.contains(candidate.record), access, &verdict)
+            if isDue, !isDryRun {
+                switch try carryOut(record, candidate.record, &writer, &verdict, &imported) {
+                case .done(let count): deleted += count
+                case .stays: try writer.putScanMember(member, of: walk.members)
+                case .tooLarge: return (index, record.key)
+                }
+            } else {
+                if isDue { verdict.due = 1 }
+                try writer.putScanMember(member, of: walk.members)
+            }
+            if verdict.due + verdict.deleted + verdict.unlinked > 0 { verdict.records = ["\(record.entity) \(record.key)"] }
+            report.add(verdict)
+        }
+        return (candidates.count, nil)
+    }
+
+    /// What is known of a candidate; nil if it was listed or judged since it was found.
+    private func open(_ record: ListedRecord, _ writer: inout StoreWriter) throws -> ScanMember? {
+        let member = try writer.access.scanMember(record, of: walk.members) ?? ScanMember(record, lastListed: 0)
+        return member.lastListed < scan && member.judged < scan ? member : nil
+    }
+
+    private func kept(_ records: [ListedRecord], _ writer: inout StoreWriter) throws -> Set<ListedRecord> {
+        guard let keep = rules.keep else { return [] }
+        try writer.applyIndexChanges()
+        let access = writer.access, check = try RecordCheck(access, Query(endpoint.entity, where: keep))
+        return try Set(
+            records.filter { record in
+                try record.storageKey.withUnsafeBytes { key in try access.lending { try check.row(key) != nil } }
+            })
+    }
+
+    /// Whether a record is to go; why not is counted.
+    private func isDue(
+        _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, _ access: StoreAccess,
+        _ verdict: inout OrphanReport
+    ) throws -> Bool {
+        if answer == .exists {
+            verdict.existing = 1
+        } else if answer != .gone, member.misses < UInt64(rules.walks) {
+            verdict.waiting = 1
+        } else if try access.isListed(member.record, exceptBy: walk.owns) {
+            verdict.listedElsewhere = 1
+        } else if isKept {
+            verdict.kept = 1
+        } else if keepsLocal, try access.isChangedLocally(member.record) {
+            verdict.changedLocally = 1
+        } else if let mayDelete, !mayDelete(record) {
+            verdict.vetoed = 1
+        } else {
+            return true
+        }
+        return false
+    }
+
+    private enum Outcome {
+        case done(Int), stays, tooLarge
+    }
+
+    private func carryOut(
+        _ record: Record, _ listed: ListedRecord, _ writer: inout StoreWriter, _ verdict: inout OrphanReport,
+        _ imported: inout ImportReport
+    ) throws -> Outcome {
+        var counts = ImportReport.Counts()
+        switch rules.action {
+        case .unlink:
+            guard let relationship = endpoint.forEach?.parent else { return .stays }
+            if let parent, record[relationship] == .reference(parent), try unlink(record.entity, listed, relationship, &writer) {
+                counts.updated = 1
+                verdict.unlinked = 1
+                merge(counts, record.entity, into: &imported)
+            }
+            try writer.removeScanMember(listed, of: walk.members)
+            return .done(1)
+        case .delete:
+            guard let entity = writer.catalog.entity(record.entity) else { return .stays }
+            do {
+                guard let count = try listed.storageKey.withUnsafeBytes({ try writer.delete(entity, $0, upTo: limit) }) else {
+                    return .tooLarge
+                }
+                try writer.removeScanMember(listed, of: walk.members)
+                counts.deleted = 1
+                verdict.deleted = 1
+                merge(counts, record.entity, into: &imported)
+                return .done(count)
+            } catch let error as StoreError {
+                guard case .deleteDenied = error else { throw error }
+                verdict.denied = 1
+                imported.diagnosticCount += 1
+                imported.diagnostics.append(
+                    Diagnostic(
+                        code: .deleteDenied, path: "$", entity: record.entity, key: record.key.description, field: nil,
+                        message: "the server does not list it any more, and it stays here: \(error)"))
+                return .stays
+            }
+        }
+    }
+
+    /// Clears a relationship; the record stays as complete or partial as it was.
+    private func unlink(
+        _ entity: String, _ listed: ListedRecord, _ relationship: String, _ writer: inout StoreWriter
+    ) throws -> Bool {
+        guard let entity = writer.catalog.entity(entity), let field = entity.field(relationship) else { return false }
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        builder.field(field.id) { $0.appendValueNull() }
+        builder.finish(into: &bytes)
+        guard let body = RowBody(bytes.bytes, isWide: false) else { return false }
+        return try listed.storageKey.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) } == .updated
+    }
+
+    private func merge(_ counts: ImportReport.Counts, _ entity: String, into imported: inout ImportReport) {
+        var other = ImportReport()
+        other.entities = [entity: counts]
+        imported.add(other)
+    }
+}

@@ -1,0 +1,203 @@
+// The end of a walk: what the server no longer lists is judged, record by record, in steps of a transaction each.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+/// One walk's look at the records that its complete scan did not list.
+///
+/// Every record is judged and dealt with in one transaction, which also notes that it was: a pass that ends in between, even by a
+/// kill, goes on with the others when it is run again.
+struct OrphanPass {
+    let mirror: Mirror
+    let endpoint: Endpoint
+    let rules: Orphans
+    let walk: WalkIdentity
+    let parent: RecordKey?
+    let scan: UInt64
+    private(set) var report = OrphanReport()
+    private(set) var imported = ImportReport()
+    /// How many more records may be asked for by themselves.
+    private var checksLeft: Int
+
+    init(_ mirror: Mirror, _ endpoint: Endpoint, _ rules: Orphans, _ walk: WalkIdentity, parent: RecordKey?, scan: UInt64) {
+        self.mirror = mirror
+        self.endpoint = endpoint
+        self.rules = rules
+        self.walk = walk
+        self.parent = parent
+        self.scan = scan
+        checksLeft = mirror.options.orphanCheckLimit
+        report.isDryRun = mirror.options.reportsOrphansOnly
+    }
+
+    /// What the server says of a record when it is asked for it alone.
+    enum Answer: Sendable {
+        case gone, exists, unknown
+    }
+
+    private struct Candidate: Sendable {
+        var record: ListedRecord
+        var answer = Answer.unknown
+    }
+
+    mutating func run() async throws {
+        // What only the scope names is found once; members of scans are read as they come.
+        var others = rules.scope == .listed ? [] : try scopeRecords()[...], last: ListedRecord?
+        while true {
+            try Task.checkCancellation()
+            var candidates: [Candidate]
+            if rules.scope == .listed {
+                candidates = try members(after: last)
+                last = candidates.last?.record
+            } else {
+                candidates = others.prefix(mirror.options.orphanStep).map { Candidate(record: $0) }
+                others = others.dropFirst(candidates.count)
+            }
+            guard !candidates.isEmpty else { return }
+            try await ask(&candidates)
+            // A record with more behind it than a step deletes ends its step.
+            var rest = candidates[...]
+            while !rest.isEmpty {
+                let large = try await judge(Array(rest))
+                rest = rest.dropFirst(large.done)
+                if let key = large.key { _ = try await mirror.store.deleteMost(endpoint.entity, key, step: mirror.options.orphanStep) }
+            }
+        }
+    }
+
+    // MARK: Candidates
+
+    /// The next records that earlier scans of the walk have listed and this one has not, and that are not judged yet.
+    private func members(after last: ListedRecord?) throws -> [Candidate] {
+        let scan = scan, limit = mirror.options.orphanStep
+        return try mirror.store.read { reader in
+            var candidates: [Candidate] = []
+            try reader.access.forEachScanMember(of: walk.members, after: last) { member in
+                if member.lastListed < scan, member.judged < scan { candidates.append(Candidate(record: member.record)) }
+                return candidates.count < limit
+            }
+            return candidates
+        }
+    }
+
+    /// The records of the scope that this scan has not listed, and that are not judged yet. Records that are known in part only are
+    /// none: nobody has listed them.
+    private func scopeRecords() throws -> [ListedRecord] {
+        let condition: Condition
+        switch rules.scope {
+        case .listed: return []
+        case .entity: condition = .all
+        case .matching(let other): condition = other
+        case .owner:
+            guard let parent, let relationship = endpoint.forEach?.parent else { return [] }
+            condition = .compare(FieldPath([relationship]), .equal, .reference(parent))
+        }
+        let scan = scan, walk = walk.members
+        return try mirror.store.read { reader in
+            guard let root = reader.catalog.entity(endpoint.entity)?.root else { return [] }
+            var records: [ListedRecord] = []
+            try reader.forEach(Query(endpoint.entity, where: condition, partials: .excluded)) { record in
+                let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
+                let member = try reader.access.scanMember(listed, of: walk)
+                if member.map({ $0.lastListed < scan && $0.judged < scan }) ?? true { records.append(listed) }
+                return true
+            }
+            return records
+        }
+    }
+
+    // MARK: Asking
+
+    /// Asks the server for candidates by themselves, where the endpoint says how.
+    private mutating func ask(_ candidates: inout [Candidate]) async throws {
+        guard let check = rules.check else { return }
+        let template = try PathTemplate(check)
+        for index in candidates.indices where checksLeft > 0 {
+            guard let url = try url(template, candidates[index].record) else { continue }
+            try Task.checkCancellation()
+            checksLeft -= 1
+            // Whatever goes wrong here decides nothing.
+            guard let response = try? await mirror.transport.send(mirror.request(url)) else { continue }
+            switch response.status {
+            case 404, 410: candidates[index].answer = .gone
+            case 200..<400: candidates[index].answer = .exists
+            default: break
+            }
+        }
+    }
+
+    /// Nil if the record is not there, or lacks what the path needs.
+    private func url(_ template: PathTemplate, _ listed: ListedRecord) throws -> String? {
+        guard let record = try mirror.store.read({ reader in try reader.access.record(listed) }) else { return nil }
+        let variable = Endpoint.ForEach.variable(of: endpoint.entity)
+        var values: [String: String] = [:]
+        for name in template.variables {
+            if name.hasPrefix(variable + ".") {
+                guard let value = record[String(name.dropFirst(variable.count + 1))], value != .null else { return nil }
+                values[name] = value.plainText
+            } else if let parameter = endpoint.parameters.first(where: { $0.name == name }) {
+                values[name] = parameter.value
+            }
+        }
+        return (try? template.expanded(values)).map { mirror.description.api.base + $0 }
+    }
+
+    // MARK: Judging
+
+    /// What one transaction found out.
+    private struct Step: Sendable {
+        var done = 0
+        var report = OrphanReport()
+        var imported = ImportReport()
+        /// The record after those that are done has more behind it than a step deletes.
+        var key: RecordKey?
+    }
+
+    /// Judges candidates, up to one that is too large for the step.
+    private mutating func judge(_ candidates: [Candidate]) async throws -> (done: Int, key: RecordKey?) {
+        let judge = OrphanJudge(
+            endpoint: endpoint, rules: rules, walk: walk, parent: parent, scan: scan, limit: mirror.options.orphanStep,
+            isDryRun: mirror.options.reportsOrphansOnly, mayDelete: mirror.options.mayDelete,
+            keepsLocal: mirror.description.mapping.local(of: endpoint.entity) != .server)
+        let step = try await mirror.store.write(alone: true) { writer in
+            var step = Step()
+            let (done, key) = try judge.run(
+                candidates.map { ($0.record, $0.answer) }, &writer, &step.report, &step.imported)
+            step.done = done
+            step.key = key
+            return step
+        }
+        report.add(step.report)
+        imported.add(step.imported)
+        return (step.done, step.key)
+    }
+}
+
+/// What distinguishes a walk from others: whose pages its responses are, and whose members its scans list.
+struct WalkIdentity: Sendable {
+    let endpoint: String
+    let authScope: String
+    let isForEach: Bool
+    /// In the entries of responses. The same also when the description changes, since its older answers are its own.
+    let responses: String
+    /// In the table of scans: another description may list other records, and what it does not list is not gone for that.
+    let members: String
+
+    init(name: String, _ endpoint: Endpoint, authScope: String, plan: String) {
+        self.endpoint = endpoint.name
+        self.authScope = authScope
+        isForEach = endpoint.forEach != nil
+        responses = String(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").prefix(32))
+        members = WalkIdentity.members(responses, plan: plan)
+    }
+
+    static func members(_ walk: String, plan: String) -> String { "\(walk) \(plan)" }
+
+    /// Whether a response is one of the walk's, from this scan or an earlier one. Entries from before walks were noted are its own if there
+    /// is only one walk over the endpoint.
+    func owns(_ walk: String?, _ request: RequestKey) -> Bool {
+        if let walk { return walk == responses }
+        return !isForEach && request.authScope == authScope && request.endpoint.hasPrefix(endpoint + " ")
+    }
+}

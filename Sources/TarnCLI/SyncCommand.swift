@@ -9,14 +9,15 @@ struct SyncCommand: AsyncParsableCommand {
         commandName: "sync",
         abstract: "Mirror the API into the store: fetch everything, or what changed, or what an interrupted sync left.",
         discussion: """
-            Every page is committed with its records, its validators and the progress: an interrupted sync goes on with the \
-            next page, and a page that has not changed costs one conditional request.
+            Every page is committed with its records, its validators and the progress (or as many together as the description says): an \
+            interrupted sync goes on with the next page, and a page that has not changed costs one conditional request.
 
             Examples:
               tarn sync
               tarn sync issues comments                      only these endpoints
               tarn sync --file forge/tarn.yaml --store /var/lib/forge.tarn
               tarn sync --base http://127.0.0.1:8080         through a gateway or a test server
+              tarn sync --dry-run-orphans                    say what the server no longer lists, and delete nothing
             """)
 
     @Argument(help: "The endpoints to sync; all if none is named.") var endpoints: [String] = []
@@ -27,7 +28,11 @@ struct SyncCommand: AsyncParsableCommand {
     var base: String?
     @Flag(help: "Ignore validators and fetch everything again.") var refetch = false
     @Flag(help: "Begin at the first page, also where a sync was interrupted.") var restart = false
+    @Option(help: ArgumentHelp("Commit so many pages together, whatever the description says.", valueName: "pages"))
+    var commitEvery: Int?
+    @Flag(help: "Report records that the server no longer lists, and delete none of them.") var dryRunOrphans = false
     @Flag(help: "Print the summary as one JSON object.") var json = false
+    @Flag(name: .long, help: "Print what happened to the records of each entity.") var verbose = false
     @Flag(name: [.short, .long], help: "Print nothing but errors.") var quiet = false
 
     func run() async throws {
@@ -43,6 +48,11 @@ struct SyncCommand: AsyncParsableCommand {
         }
         options.refetches = refetch
         options.restarts = restart
+        options.reportsOrphansOnly = dryRunOrphans
+        if let commitEvery {
+            guard commitEvery > 0 else { throw Failure(.usage, "--commit-every \(commitEvery): a commit has one page at least") }
+            options.commitUnit = .pages(commitEvery)
+        }
         let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
         let mirror = try Mirror(description, store: store, transport: CurlTransport(), options: options)
         let progress = ProgressLine(isShown: Output.errorIsTerminal && !quiet)
@@ -57,7 +67,7 @@ struct SyncCommand: AsyncParsableCommand {
         if json {
             Output.line(summary.json)
         } else if !quiet, report.pages > 0 || report.failures.isEmpty {
-            summary.lines.forEach(Output.line)
+            summary.lines(isVerbose: verbose).forEach(Output.line)
         }
         Output.flush()
         summary.warnings.forEach(Output.note)

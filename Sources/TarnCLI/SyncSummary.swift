@@ -25,7 +25,7 @@ struct SyncSummary {
     /// Records that were skipped because they have no usable key.
     var skipped: Int { report.report.skipped }
 
-    var lines: [String] {
+    func lines(isVerbose: Bool) -> [String] {
         var table = Table(
             ["endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds"], rightAligned: Set(1...7))
         for endpoint in report.endpoints where !endpoint.name.isEmpty {
@@ -38,10 +38,52 @@ struct SyncSummary {
         }
         var lines = table.lines(width: Output.width)
         let imported = report.report
-        if imported.deleted > 0 { lines.append("\(imported.deleted) records were deleted: the answers say that they are no more") }
+        if isVerbose { lines += entityLines }
+        lines += deletionLines
         if imported.older > 0 { lines.append("\(imported.older) records came in an older version than the stored one, and stay as they are") }
         let total = records.reduce(0) { $0 + $1.count }
         lines.append("store: \(total) records: " + records.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))
+        return lines
+    }
+
+    /// What happened to the records of each entity, nested ones included.
+    private var entityLines: [String] {
+        let entities = report.report.entities.sorted { $0.key < $1.key }
+        guard !entities.isEmpty else { return [] }
+        var table = Table(
+            ["entity", "created", "updated", "unchanged", "deleted", "older", "partial", "skipped"], rightAligned: Set(1...7))
+        for (name, counts) in entities {
+            table.add(
+                [name]
+                    + [counts.created, counts.updated, counts.unchanged, counts.deleted, counts.older, counts.partial, counts.skipped]
+                    .map { "\($0)" })
+        }
+        return table.lines(width: Output.width)
+    }
+
+    /// What went, and why, or why not.
+    private var deletionLines: [String] {
+        var lines: [String] = []
+        let orphans = report.orphans, told = report.report.deleted - (orphans?.deleted ?? 0)
+        if told > 0 { lines.append("\(told) records were deleted: the answers say that they are no more") }
+        guard let orphans else { return lines }
+        func add(_ count: Int, _ text: String) { if count > 0 { lines.append("\(count) records \(text)") } }
+        let named = orphans.records.joined(separator: ", ")
+        let more = orphans.deleted + orphans.unlinked + orphans.due - orphans.records.count
+        let names = ": " + named + (more > 0 ? " and \(more) more" : "")
+        add(orphans.deleted, "were deleted: the server lists them no more" + (orphans.deleted > 0 ? names : ""))
+        add(orphans.unlinked, "were unlinked: the server lists them no more there" + (orphans.deleted > 0 ? "" : names))
+        add(orphans.due, "would be deleted or unlinked: the server lists them no more" + names)
+        add(orphans.waiting, "were not listed for the first time; the next complete sync decides")
+        add(orphans.existing, "were not listed, and the server still has them")
+        add(orphans.listedElsewhere, "were not listed, and other answers list them")
+        add(orphans.kept, "were not listed, and are kept by the description")
+        add(orphans.vetoed, "were not listed, and are kept by the program")
+        add(orphans.changedLocally, "were not listed, and are kept since they were changed here")
+        add(orphans.denied, "were not listed, and are kept by a delete rule")
+        for endpoint in report.endpoints {
+            for refusal in endpoint.orphans?.refusals ?? [] { lines.append("\(endpoint.name): nothing was looked for: \(refusal)") }
+        }
         return lines
     }
 
@@ -72,6 +114,7 @@ struct SyncSummary {
             text += ",\"resumed\":\(endpoint.isResumed)"
             text += ",\"created\":\(imported.created),\"updated\":\(imported.updated),\"unchanged\":\(imported.unchanged)"
             text += ",\"deleted\":\(imported.deleted),\"older\":\(imported.older)"
+            if let orphans = endpoint.orphans { append(orphans, to: &text) }
             text += ",\"seconds\":\(SyncSummary.seconds(endpoint.seconds)),\"failures\":"
             append(endpoint.failures.map(\.description), to: &text)
             text += "}"
@@ -82,11 +125,30 @@ struct SyncSummary {
             text.appendJSONString(entity.entity)
             text += ":\(entity.count)"
         }
+        text += "},\"entities\":{"
+        for (index, (name, counts)) in report.report.entities.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { text += "," }
+            text.appendJSONString(name)
+            text += ":{\"created\":\(counts.created),\"updated\":\(counts.updated),\"unchanged\":\(counts.unchanged)"
+            text += ",\"deleted\":\(counts.deleted),\"older\":\(counts.older),\"partial\":\(counts.partial),\"skipped\":\(counts.skipped)}"
+        }
         text += "},\"diagnostics\":"
         append(report.report.diagnostics.map(\.description), to: &text)
         text += ",\"unmapped\":"
         append(report.report.unmapped.map { "\($0.entity): \($0.path)" }, to: &text)
         return text + "}"
+    }
+
+    private func append(_ orphans: OrphanReport, to text: inout String) {
+        text += ",\"orphans\":{\"dry_run\":\(orphans.isDryRun),\"candidates\":\(orphans.candidates),\"waiting\":\(orphans.waiting)"
+        text += ",\"deleted\":\(orphans.deleted),\"unlinked\":\(orphans.unlinked),\"due\":\(orphans.due)"
+        text += ",\"listed_elsewhere\":\(orphans.listedElsewhere),\"kept\":\(orphans.kept),\"vetoed\":\(orphans.vetoed)"
+        text += ",\"changed_locally\":\(orphans.changedLocally),\"denied\":\(orphans.denied),\"existing\":\(orphans.existing)"
+        text += ",\"records\":"
+        append(orphans.records, to: &text)
+        text += ",\"refusals\":"
+        append(orphans.refusals, to: &text)
+        text += "}"
     }
 
     private func append(_ list: [String], to text: inout String) {

@@ -1,0 +1,132 @@
+// `tarn sync`: commits of several pages, records that the server no longer lists, and what is said of each entity.
+
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Command line: sync, units and orphans")
+struct SyncUnitTests {
+    private func items(_ ids: [Int], tag: String) -> [String] {
+        [recording("/items", "[" + ids.map { #"{"id":\#($0),"name":"n\#($0)"}"# }.joined(separator: ",") + "]", "ETag: \"\(tag)\"")]
+    }
+
+    @Test("a dry run names what the server no longer lists and deletes nothing; the next run does, and both are in the JSON")
+    func orphans() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML("orphans: after_one_scan"))
+        let full = try LocalServer(items([1, 2, 3], tag: "a")), less = try LocalServer(items([1], tag: "b"))
+        #expect(try await tarn("sync", "--file", file, "--base", full.base).status == 0)
+        let dry = try await tarn("sync", "--file", file, "--base", less.base, "--dry-run-orphans")
+        #expect(dry.status == 0, "\(dry.error)")
+        #expect(dry.lines.contains("2 records would be deleted or unlinked: the server lists them no more: Item 2, Item 3"), "\(dry.output)")
+        #expect(dry.lines.last == "store: 3 records: 3 Item")
+        let asJSON = try await tarn("sync", "--file", file, "--base", less.base, "--json")
+        let summary = try json(asJSON.output)
+        let orphans = try #require((summary["endpoints"] as? [[String: Any]])?.first?["orphans"] as? [String: Any])
+        #expect(orphans["deleted"] as? Int == 2 && orphans["due"] as? Int == 0 && orphans["dry_run"] as? Bool == false)
+        #expect(orphans["records"] as? [String] == ["Item 2", "Item 3"] && orphans["refusals"] as? [String] == [])
+        #expect((summary["entities"] as? [String: [String: Int]])?["Item"]?["deleted"] == 2)
+        #expect((summary["records"] as? [String: Int])?["Item"] == 1)
+    }
+
+    @Test("a record that is missing for the first time, and a walk that lists nothing, are said")
+    func waiting() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML("orphans: after_two_scans"))
+        let full = try LocalServer(items([1, 2], tag: "a")), less = try LocalServer(items([1], tag: "b"))
+        let none = try LocalServer(items([], tag: "c"))
+        _ = try await tarn("sync", "--file", file, "--base", full.base)
+        #expect(try await tarn("sync", "--file", file, "--base", less.base).lines.contains(
+            "1 records were not listed for the first time; the next complete sync decides"))
+        #expect(try await tarn("sync", "--file", file, "--base", none.base).lines.contains(
+            "items: nothing was looked for: the walk lists nothing at all; say allow_empty: true if that may be"))
+        let last = try await tarn("sync", "--file", file, "--base", less.base)
+        #expect(last.lines.contains("1 records were deleted: the server lists them no more: Item 2"), "\(last.output)")
+    }
+
+    @Test("--verbose says what happened to the records of each entity")
+    func verbose() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities:
+              User: { key: id, attributes: { id: int, name: string } }
+              Item:
+                key: id
+                attributes: { id: int, name: string, revision: int? }
+                relationships: { owner: User }
+                version: revision
+                deleted: gone
+            endpoints:
+              items: { path: /items, entity: Item, orphans: after_one_scan }
+            """)
+        let first = try LocalServer([recording("/items", """
+            [{"id":1,"name":"a","revision":5,"owner":{"id":7}},{"id":2,"name":"b"},{"id":3,"name":"c"},{"id":4,"name":"d"}]
+            """)])
+        let second = try LocalServer([recording("/items", """
+            [{"id":1,"name":"older","revision":4},{"id":2,"name":"b"},{"id":3,"name":"C"},{"id":4,"gone":true},{"id":5,"name":"e"},{"name":"no key"}]
+            """)])
+        let third = try LocalServer([recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"C"}]"#)])
+        func counts(_ server: LocalServer) async throws -> [String: [Substring]] {
+            let result = try await tarn("sync", "--file", file, "--base", server.base, "--verbose")
+            var counts: [String: [Substring]] = [:]
+            for line in result.lines where line.hasPrefix("Item ") || line.hasPrefix("User ") {
+                let words = line.split(separator: " ")
+                counts[String(words[0])] = Array(words.dropFirst())
+            }
+            return counts
+        }
+        // created, updated, unchanged, deleted, older, partial, skipped
+        #expect(try await counts(first) == ["Item": ["4", "0", "0", "0", "0", "0", "0"], "User": ["1", "0", "0", "0", "0", "1", "0"]])
+        #expect(try await counts(second) == ["Item": ["1", "1", "1", "1", "1", "0", "1"]])
+        // The fifth is listed no more; in the scan before one record could not be read, so nothing was looked for then.
+        #expect(try await counts(third) == ["Item": ["0", "0", "3", "1", "0", "0", "0"]])
+    }
+
+    @Test("a sync that is killed goes on behind the last batch that was committed", arguments: [2, 3])
+    func killed(pages: Int) async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/s"
+        let stalling = try LocalServer(directory: Repository.forge, "--fault", "&page=6:stall:600")
+        let process = try TarnProcess(Forge.arguments(store, stalling.base, ["issues", "--commit-every", "\(pages)"]))
+        try await eventually { stalling.requests.contains { $0.contains("&page=6 ") } }
+        process.send(SIGKILL)
+        _ = await process.end()
+        let kept = 5 / pages * pages
+        #expect(try await tarn("list", "Issue", "--store", store).lines.count == kept * 50)
+        let sound = try LocalServer(directory: Repository.forge)
+        let next = try await Forge.sync(store, sound, "issues", "--commit-every", "\(pages)")
+        #expect(next.status == 0 && next.output.contains("issues (resumed)"), "\(next.error)")
+        #expect(sound.requests.count == 7 - kept)
+        #expect(try await tarn("list", "Issue", "--store", store).lines.count == 330)
+    }
+
+    @Test("killed while records that the server no longer lists are deleted, the next sync goes on, and no others go")
+    func killedWhileDeleting() async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/s"
+        let file = try folder.write("tarn.yaml", itemsYAML("orphans: after_one_scan"))
+        let full = try LocalServer(items(Array(1...20_000), tag: "a")), less = try LocalServer(items(Array(1...100), tag: "b"))
+        #expect(try await tarn("sync", "--file", file, "--store", store, "--base", full.base).status == 0)
+        var counts: [Int] = [], status: Int32 = -1
+        // From before the first request to after the end: what an earlier attempt left, a later one goes on with before it asks.
+        for attempt in 1...60 where status != 0 {
+            let process = try TarnProcess(["sync", "--file", file, "--store", store, "--base", less.base])
+            usleep(UInt32(50_000 + attempt * 5_000))
+            process.send(SIGKILL)
+            status = await process.end().status
+            counts.append(try await tarn("list", "Item", "--store", store, "--fields", "id").lines.count)
+        }
+        #expect(status == 0 && counts == counts.sorted(by: >) && counts.last == 100, "\(counts)")
+        #expect(counts.contains { $0 > 100 && $0 < 20_000 } && counts.allSatisfy { $0 % 1000 == 0 || $0 == 100 || $0 % 1000 == 100 }, "\(counts)")
+        #expect(try await tarn("sync", "--file", file, "--store", store, "--base", less.base).lines.last == "store: 100 records: 100 Item")
+    }
+
+    @Test("a batch of no pages is a mistake of usage")
+    func noPages() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let result = try await tarn("sync", "--file", file, "--commit-every", "0")
+        #expect(result.status == 2 && result.error.contains("--commit-every 0: a commit has one page at least"))
+    }
+}

@@ -55,6 +55,8 @@ struct Drafter: ~Copyable {
     var claims: [Claim] = []
     /// Entities, by id, and fields of such references.
     private let oneToOne: Set<OneToOneField>
+    /// Asked for every reference; most APIs have none.
+    private let hasOneToOne: Bool
 
     private struct OneToOneField: Hashable {
         var entity: UInt16
@@ -107,6 +109,7 @@ struct Drafter: ~Copyable {
             }
         }
         self.oneToOne = oneToOne
+        hasOneToOne = !oneToOne.isEmpty
     }
 
     mutating func reset() {
@@ -395,7 +398,7 @@ struct Drafter: ~Copyable {
         }
         let target = childKey.bytes, field = plan.slots[position].field
         builder.field(field) { $0.appendValue(tag: ValueTag.reference, target) }
-        guard !oneToOne.isEmpty, oneToOne.contains(OneToOneField(entity: plan.entity.id, field: field)),
+        guard hasOneToOne, oneToOne.contains(OneToOneField(entity: plan.entity.id, field: field)),
             let owner = self.plan.plans.firstIndex(where: { $0 === plan })
         else { return }
         claims.append(

@@ -213,7 +213,7 @@ struct PartsTests {
         bed.importer.limits.documentSize = 2 << 20
         var made = 0, size = 0, highest = 0
         let before = try bed.sequence
-        let start = try anonymousMemory()
+        let start = try PartsTests.anonymousMemory()
         let report = try bed.store.write { writer in
             var report = ImportReport()
             try bed.importer.addParts(
@@ -231,7 +231,7 @@ struct PartsTests {
                 },
                 part: { _ in
                     report.add(try bed.importer.commit(into: &writer))
-                    highest = max(highest, try anonymousMemory())
+                    highest = max(highest, try PartsTests.anonymousMemory())
                 })
             return report
         }
@@ -244,64 +244,69 @@ struct PartsTests {
         #expect(highest - start < min(size * 4, 700 << 20))
     }
 
+    /// In a process of its own: the memory of other tests would count.
     @Test("parts that are each a unit need memory for one part, however large the document is")
-    func boundedMemoryOfUnits() throws {
-        let bed = try thing([AttributeDefinition("data", .string, optional: true)])
-        bed.importer.limits.partSize = 256 << 10
-        let filler = String(repeating: "z", count: 2000)
-        var made = 0, units = 0, highest = 0
-        let start = try anonymousMemory()
-        try bed.importer.addParts(entity: "Thing") {
-            defer { made += 1 }
-            // 60 MB that always say the same 100 records.
-            if made == 600 { return Array("]".utf8) }
-            guard made < 600 else { return nil }
-            let records = (0..<50).map { #"{"id":\#($0 + made % 2 * 50),"data":"\#(filler)"}"# }.joined(separator: ",")
-            return Array(((made == 0 ? "[" : ",") + records).utf8)
-        } part: { _ in
-            _ = try bed.store.write { try bed.importer.commit(into: &$0) }
-            units += 1
-            highest = max(highest, try anonymousMemory())
+    func boundedMemoryOfUnits() async {
+        await #expect(processExitsWith: .success) {
+            let bed = try thing([AttributeDefinition("data", .string, optional: true)])
+            bed.importer.limits.partSize = 256 << 10
+            let filler = String(repeating: "z", count: 2000)
+            var made = 0, units = 0, highest = 0
+            let start = try PartsTests.anonymousMemory()
+            try bed.importer.addParts(entity: "Thing") {
+                defer { made += 1 }
+                // 60 MB that always say the same 100 records.
+                if made == 600 { return Array("]".utf8) }
+                guard made < 600 else { return nil }
+                let records = (0..<50).map { #"{"id":\#($0 + made % 2 * 50),"data":"\#(filler)"}"# }.joined(separator: ",")
+                return Array(((made == 0 ? "[" : ",") + records).utf8)
+            } part: { _ in
+                _ = try bed.store.write { try bed.importer.commit(into: &$0) }
+                units += 1
+                highest = max(highest, try PartsTests.anonymousMemory())
+            }
+            print("\((highest - start) >> 20) MiB of memory")
+            #expect(units > 100 && highest - start < 40 << 20)
+            #expect(try bed.count("Thing") == 100)
         }
-        print("\((highest - start) >> 20) MiB of memory")
-        #expect(units > 100 && highest - start < 40 << 20)
-        #expect(try bed.count("Thing") == 100)
     }
 
     /// RssAnon: memory of this process that is no file.
-    private func anonymousMemory() throws -> Int {
+    static func anonymousMemory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
         return try #require(Int(line.split(whereSeparator: \.isWhitespace)[1])) << 10
     }
 
-    /// Alone in its process, or others' memory is counted: `TARN_LARGE=1 swift test --filter PartsTests/millionInUnits`.
+    /// `TARN_LARGE=1 swift test --filter PartsTests/millionInUnits`.
     @Test(
         "a million objects in one response, committed part by part, need a fraction of its size in memory",
         .enabled(if: ProcessInfo.processInfo.environment["TARN_LARGE"] != nil))
-    func millionInUnits() throws {
-        let bed = try thing([AttributeDefinition("data", .string), AttributeDefinition("number", .int, indexed: true)])
-        let filler = (0..<12).map { _ in "the quick brown fox jumps over the dog" }.joined(separator: " ")
-        let count = 1_000_000
-        var made = 0, size = 0, highest = 0, report = ImportReport()
-        let start = try anonymousMemory()
-        try bed.importer.addParts(entity: "Thing") {
-            guard made < count else {
-                defer { made += 1 }
-                return made == count ? Array("]".utf8) : nil
+    func millionInUnits() async {
+        await #expect(processExitsWith: .success) {
+            let bed = try thing([AttributeDefinition("data", .string), AttributeDefinition("number", .int, indexed: true)])
+            let filler = (0..<12).map { _ in "the quick brown fox jumps over the dog" }.joined(separator: " ")
+            let count = 1_000_000
+            var made = 0, size = 0, highest = 0, report = ImportReport()
+            let start = try PartsTests.anonymousMemory()
+            try bed.importer.addParts(entity: "Thing") {
+                guard made < count else {
+                    defer { made += 1 }
+                    return made == count ? Array("]".utf8) : nil
+                }
+                var piece = made == 0 ? "[" : ","
+                for id in made..<made + 500 { piece += #"\#(id == made ? "" : ","){"id":\#(id),"number":\#(count - id),"data":"\#(id) \#(filler)"}"# }
+                made += 500
+                size += piece.utf8.count
+                return Array(piece.utf8)
+            } part: { _ in
+                report.add(try bed.store.write(alone: true) { try bed.importer.commit(into: &$0) })
+                highest = max(highest, try PartsTests.anonymousMemory())
             }
-            var piece = made == 0 ? "[" : ","
-            for id in made..<made + 500 { piece += #"\#(id == made ? "" : ","){"id":\#(id),"number":\#(count - id),"data":"\#(id) \#(filler)"}"# }
-            made += 500
-            size += piece.utf8.count
-            return Array(piece.utf8)
-        } part: { _ in
-            report.add(try bed.store.write(alone: true) { try bed.importer.commit(into: &$0) })
-            highest = max(highest, try anonymousMemory())
+            print("\(size >> 20) MiB in, \((highest - start) >> 20) MiB of memory")
+            #expect(report.created == count && report.listed == count && highest - start < 200 << 20)
+            #expect(try bed.count("Thing") == count)
         }
-        print("\(size >> 20) MiB in, \((highest - start) >> 20) MiB of memory")
-        #expect(report.created == count && report.listed == count && highest - start < 200 << 20)
-        #expect(try bed.count("Thing") == count)
     }
 
     @Test("text of 50 MB in one value arrives whole")

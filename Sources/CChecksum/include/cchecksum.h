@@ -9,3 +9,6 @@ bool tarn_crc32c_is_available(void);
 
 // The state after `count` more bytes, without the inversions at the beginning and the end. Only if it is available.
 uint32_t tarn_crc32c(uint32_t state, const void *bytes, size_t count);
+
+// The checksum of a row of at least 12 bytes: of the table, the key, the row's bytes 0–7 and 12 to the end. Only if it is available.
+uint32_t tarn_crc32c_of_row(uint32_t table, const void *key, size_t key_count, const void *row, size_t count);

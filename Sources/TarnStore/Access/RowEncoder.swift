@@ -14,12 +14,17 @@ public struct ValueEncoder: ~Copyable {
 }
 
 /// What a record is encoded in, kept from one record to the next. For one encoder at a time: its writer's.
+@usableFromInline
 final class RowBuffers {
-    @exclusivity(unchecked) var values = ValueEncoder()
-    @exclusivity(unchecked) var places: [Range<Int>?] = []
-    @exclusivity(unchecked) var body = BodyBuilder()
-    @exclusivity(unchecked) var encoded = ByteWriter(capacity: 2048)
-    @exclusivity(unchecked) var storageKey = ByteWriter(capacity: 256)
+    @usableFromInline @exclusivity(unchecked) var values = ValueEncoder()
+    @exclusivity(unchecked) private var places: [Range<Int>?] = []
+    /// The fields. As long as they come in the order of their ids, each once, their values stand in `values` as in a body.
+    @exclusivity(unchecked) private var body = BodyBuilder()
+    @exclusivity(unchecked) private var isInOrder = true
+    @exclusivity(unchecked) private var encoded = ByteWriter(capacity: 2048)
+    @exclusivity(unchecked) private(set) var storageKey = ByteWriter(capacity: 256)
+    /// The first value that does not fit the catalog.
+    private(set) var problem: StoreError?
 
     func removeAll(fields: Int) {
         values.writer.removeAll()
@@ -28,81 +33,74 @@ final class RowBuffers {
         storageKey.removeAll()
         places.removeAll(keepingCapacity: true)
         for _ in 0..<fields { places.append(nil) }
-    }
-}
-
-/// Takes the fields of a record.
-///
-/// What does not fit the catalog is remembered, and thrown by the `put` or `patch` that asked for the fields.
-public struct RowEncoder<Record: StoredRecord>: ~Copyable {
-    private let buffers: RowBuffers
-    private let plan: RowPlan
-    private let access: StoreAccess
-    private var problem: StoreError?
-
-    init(_ access: StoreAccess, _ buffers: RowBuffers) throws(StoreError) {
-        self.access = access
-        self.buffers = buffers
-        plan = try access.plan(Record.self).takeUnretainedValue()
-        buffers.removeAll(fields: plan.fields.count)
+        isInOrder = true
+        if problem != nil { problem = nil }
     }
 
-    /// Forgets the fields, for the next record.
-    mutating func removeAll() {
-        buffers.removeAll(fields: plan.fields.count)
-        problem = nil
+    /// - Returns: where the value of the field is going to begin.
+    @usableFromInline
+    func begin(_ slot: Int, _ plan: RowPlan) -> Int {
+        precondition(places.indices.contains(slot), "a field is one of its type's cases")
+        values.textTag = plan.tags[slot].text
+        return values.writer.count
     }
 
-    /// What storing the record has to keep up.
-    var rules: EntityRules { plan.rules }
+    @usableFromInline
+    func end(_ slot: Int, from start: Int, _ plan: RowPlan) {
+        let place = start..<values.writer.count, encoded = EncodedValue(values.writer.bytes(place))
+        if encoded.tag != plan.tags[slot].sufficient, !fits(encoded, slot, plan) { return }
+        let id = plan.slots[slot].id
+        isInOrder = isInOrder && (body.directory.last.map { $0.id < id } ?? true)
+        if isInOrder { body.directory.append(BodyBuilder.Entry(id: id, end: UInt32(place.upperBound))) }
+        places[slot] = place
+    }
 
-    /// Sets a field. An optional that is nil makes it null. Of a field that is set twice, the last value counts.
-    public mutating func set<Value: StoredValue>(_ field: Record.Field, _ value: Value) {
-        let slot = field.rawValue
-        precondition(buffers.places.indices.contains(slot), "a field is one of its type's cases")
-        let start = buffers.values.writer.count
-        buffers.values.textTag = plan.tags[slot].text
-        value.encode(into: &buffers.values)
-        let place = start..<buffers.values.writer.count
-        let encoded = EncodedValue(buffers.values.writer.bytes(place))
+    private func fits(_ value: EncodedValue, _ slot: Int, _ plan: RowPlan) -> Bool {
         do throws(StoreError) {
-            if encoded.tag != plan.tags[slot].sufficient {
-                try access.check(encoded, fits: plan.fields[slot], of: plan.entity)
-            }
-            buffers.places[slot] = place
+            try plan.state.catalog.check(value, fits: plan.fields[slot], of: plan.entity)
+            return true
         } catch {
+            // What stands there is no part of the body.
+            isInOrder = false
             problem = problem ?? error
+            return false
         }
     }
 
-    /// Sets a field to null.
-    public mutating func clear(_ field: Record.Field) { set(field, Null()) }
-
-    private func complete(_ body: inout BodyBuilder) {
-        for slot in plan.ascending {
-            guard let place = buffers.places[slot] else { continue }
-            body.field(plan.slots[slot].id, EncodedValue(buffers.values.writer.bytes(place)))
+    /// Makes the body of the fields. Valid until the next change.
+    private func complete(_ plan: RowPlan) -> RowBody? {
+        let isWide: Bool
+        if isInOrder {
+            isWide = values.writer.count > RowFormat.narrowLimit
+            body.finish(values: values.writer.bytes, into: &encoded)
+        } else {
+            body.removeAll()
+            for slot in plan.ascending {
+                guard let place = places[slot] else { continue }
+                body.field(plan.slots[slot].id, EncodedValue(values.writer.bytes(place)))
+            }
+            isWide = body.isWide
+            body.finish(into: &encoded)
         }
+        return RowBody(encoded.bytes, isWide: isWide)
     }
 
     /// The same with the attributes of the key, which a change of a record does not say.
     ///
     /// - Throws: `StoreError.wrongKey` if the fields say another key.
-    private func complete(_ body: inout BodyBuilder, with key: RecordKey) throws(StoreError) {
+    private func complete(_ plan: RowPlan, with key: RecordKey) throws(StoreError) -> RowBody? {
         let said = plan.entity.keyValues(key)
         var scratch = ByteWriter(capacity: 256)
-        func add(_ id: UInt16, _ value: Value) {
-            body.field(id) { $0.appendValue(value) }
-        }
+        body.removeAll()
         var pending = said.keys.sorted()[...]
         for slot in plan.ascending {
-            guard let place = buffers.places[slot] else { continue }
+            guard let place = places[slot] else { continue }
             let id = plan.fields[slot].id
             while let next = pending.first, next < id {
                 pending.removeFirst()
-                if let value = said[next] { add(next, value) }
+                if let value = said[next] { body.field(next) { $0.appendValue(value) } }
             }
-            let value = EncodedValue(buffers.values.writer.bytes(place))
+            let value = EncodedValue(values.writer.bytes(place))
             if let known = said[id] {
                 pending = pending.drop { $0 == id }
                 scratch.removeAll()
@@ -115,8 +113,90 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
             }
             body.field(id, value)
         }
-        for id in pending { if let value = said[id] { add(id, value) } }
+        for id in pending { if let value = said[id] { body.field(id) { $0.appendValue(value) } } }
+        let isWide = body.isWide
+        body.finish(into: &encoded)
+        return RowBody(encoded.bytes, isWide: isWide)
     }
+
+    /// The fields as a body of a row; the storage key is in `storageKey` then: of the key that is given, else of the one the fields say.
+    /// Both are valid until the next change.
+    ///
+    /// - Throws: the first problem of a field; `StoreError.wrongKey` if the fields do not say the whole key.
+    func finish(_ plan: RowPlan, _ access: StoreAccess, key: RecordKey?) throws -> RowBody {
+        if let problem { throw problem }
+        guard let row = try key.map({ try complete(plan, with: $0) }) ?? complete(plan) else { throw damaged(plan, key) }
+        if key == nil, let id = plan.intKey, let value = row.value(of: id)?.int {
+            // The most frequent key, without a list of components.
+            storageKey.appendTuple(value)
+            return row
+        }
+        guard let key = try key ?? access.wholeKey(plan.entity, row) else {
+            throw StoreError.wrongKey(
+                entity: plan.entity.name, expected: plan.entity.keyForm, found: "one that is not set completely")
+        }
+        key.appendStorageKey(to: &storageKey)
+        guard WholeKey.isKept(plan.entity, storageKey.bytes) else { return row }
+        body.removeAll()
+        body.wholeKey(plan.entity, storageKey.bytes) { key.tuple }
+        for index in 0..<row.count {
+            if let value = row.value(at: index) { body.field(row.id(at: index), value) }
+        }
+        let isWide = body.isWide
+        encoded.removeAll()
+        body.finish(into: &encoded)
+        guard let row = RowBody(encoded.bytes, isWide: isWide) else { throw damaged(plan, key) }
+        return row
+    }
+
+    /// The fields that were set as a body of a row that has no others.
+    ///
+    /// - Throws: the first problem of a field.
+    func finishChange(_ plan: RowPlan) throws -> RowBody {
+        if let problem { throw problem }
+        guard let row = complete(plan) else { throw damaged(plan, nil) }
+        return row
+    }
+
+    private func damaged(_ plan: RowPlan, _ key: RecordKey?) -> StoreError {
+        .damagedRow(entity: plan.entity.name, key: key?.description ?? "")
+    }
+}
+
+/// Takes the fields of a record.
+///
+/// What does not fit the catalog is remembered, and thrown by the `put` or `patch` that asked for the fields.
+public struct RowEncoder<Record: StoredRecord>: ~Copyable {
+    @usableFromInline let buffers: RowBuffers
+    @usableFromInline let plan: RowPlan
+    private let access: StoreAccess
+
+    init(_ access: StoreAccess, _ buffers: RowBuffers) throws(StoreError) {
+        self.access = access
+        self.buffers = buffers
+        plan = try access.plan(Record.self).takeUnretainedValue()
+        buffers.removeAll(fields: plan.fields.count)
+    }
+
+    /// Forgets the fields, for the next record.
+    @usableFromInline
+    mutating func removeAll() { buffers.removeAll(fields: plan.fields.count) }
+
+    /// What storing the record has to keep up.
+    var rules: EntityRules { plan.rules }
+
+    /// Sets a field. An optional that is nil makes it null. Of a field that is set twice, the last value counts.
+    ///
+    /// Fields that are set in the order in which the entity's were declared are stored as they come.
+    @inlinable
+    public mutating func set<Value: StoredValue>(_ field: Record.Field, _ value: Value) {
+        let slot = field.rawValue, start = buffers.begin(slot, plan)
+        value.encode(into: &buffers.values)
+        buffers.end(slot, from: start, plan)
+    }
+
+    /// Sets a field to null.
+    public mutating func clear(_ field: Record.Field) { set(field, Null()) }
 
     /// Lends the fields as a body of a row, and the storage key: of the key that is given, else of the one the fields say.
     ///
@@ -124,37 +204,7 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     func finish<Result>(
         key: RecordKey?, _ body: (Bytes, RowBody, _ isComplete: Bool) throws -> Result
     ) throws -> Result {
-        if let problem { throw problem }
-        if let key { try complete(&buffers.body, with: key) } else { complete(&buffers.body) }
-        let isWide = buffers.body.isWide
-        buffers.body.finish(into: &buffers.encoded)
-        guard let row = RowBody(buffers.encoded.bytes, isWide: isWide) else {
-            throw StoreError.damagedRow(entity: plan.entity.name, key: key?.description ?? "")
-        }
-        if key == nil, let id = plan.intKey, let value = row.value(of: id)?.int {
-            // The most frequent key, without a list of components.
-            buffers.storageKey.appendTuple(value)
-            return try body(buffers.storageKey.bytes, row, plan.isComplete)
-        }
-        guard let key = try key ?? access.wholeKey(plan.entity, row) else {
-            throw StoreError.wrongKey(
-                entity: plan.entity.name, expected: plan.entity.keyForm, found: "one that is not set completely")
-        }
-        key.appendStorageKey(to: &buffers.storageKey)
-        guard WholeKey.isKept(plan.entity, buffers.storageKey.bytes) else {
-            return try body(buffers.storageKey.bytes, row, plan.isComplete)
-        }
-        buffers.body.removeAll()
-        buffers.body.wholeKey(plan.entity, buffers.storageKey.bytes) { key.tuple }
-        for index in 0..<row.count {
-            if let value = row.value(at: index) { buffers.body.field(row.id(at: index), value) }
-        }
-        var complete = ByteWriter(capacity: buffers.encoded.count + 512)
-        let isCompleteWide = buffers.body.isWide
-        buffers.body.finish(into: &complete)
-        guard let row = RowBody(complete.bytes, isWide: isCompleteWide) else {
-            throw StoreError.damagedRow(entity: plan.entity.name, key: key.description)
-        }
+        let row = try buffers.finish(plan, access, key: key)
         return try body(buffers.storageKey.bytes, row, plan.isComplete)
     }
 
@@ -163,14 +213,8 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     /// - Returns: what the closure returns, and whether the body is wide.
     /// - Throws: the first problem of a field.
     consuming func finishChange<Result>(_ body: (RowBody) throws -> Result) throws -> (Result, isWide: Bool) {
-        if let problem { throw problem }
-        complete(&buffers.body)
-        let isWide = buffers.body.isWide
-        buffers.body.finish(into: &buffers.encoded)
-        guard let row = RowBody(buffers.encoded.bytes, isWide: isWide) else {
-            throw StoreError.damagedRow(entity: plan.entity.name, key: "")
-        }
-        return (try body(row), isWide)
+        let row = try buffers.finishChange(plan)
+        return (try body(row), row.isWide)
     }
 
     /// A null of no type.

@@ -121,7 +121,7 @@ extension StoreAccess {
         for (value, component) in zip(values, components) {
             guard let field = entity.field(id: component.field) else { continue }
             try value.withEncoded { encoded in
-                try check(encoded, fits: field, of: entity)
+                try catalog.check(encoded, fits: field, of: entity)
                 IndexEntry.append(encoded.isNull ? nil : encoded, component, to: &writer, limit: .max / 8)
             }
         }

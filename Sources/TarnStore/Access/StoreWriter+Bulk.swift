@@ -13,35 +13,55 @@ extension StoreWriter {
     /// - Throws: as ``put(_:ifVersion:)``. A record that cannot be stored stops it, and some that came before it may be stored by then:
     ///   let the error leave the closure of `write`, or they are committed.
     @discardableResult
+    @inlinable
     public mutating func put<Record: StoredRecord>(contentsOf records: some Sequence<Record>) throws -> Int {
-        var batch = RecordBatch(), changed = 0
         let buffers = takeRowBuffers()
-        defer { rowBuffers = buffers }
-        var encoder = try RowEncoder<Record>(access, buffers)
-        let rules = encoder.rules, raw = access.raw, table = try access.state.records(of: rules.root)
-        try tail.beginAppending(rules.root, raw, table)
-        defer { tail.endAppending() }
+        var encoder: RowEncoder<Record> = try encoder(buffers), bulk = try beginBulk(encoder.plan)
+        defer { endBulk(buffers) }
         for record in records {
             encoder.removeAll()
             record.encode(into: &encoder)
-            let isStored = try encoder.finish(key: nil) { key, body, isComplete in
-                // Once something waits, what comes later has to come behind it.
-                if batch.count == 0, try tail.isPast(key, rules.root, raw, table) {
-                    _ = try merge(rules, key, body, isComplete: isComplete)
-                    return true
-                }
-                batch.add(key, body, isComplete: isComplete)
-                return false
-            }
-            if isStored {
-                changed += 1
-            } else if batch.byteCount > RecordBatch.limit {
-                changed += try store(&batch, rules)
-                try tail.beginAppending(rules.root, raw, table)
-            }
+            try add(buffers, to: &bulk)
         }
-        return try changed + store(&batch, rules)
+        return try finish(&bulk)
     }
+
+    // MARK: - What inlined code calls
+
+    @usableFromInline
+    func encoder<Record: StoredRecord>(_ buffers: RowBuffers) throws -> RowEncoder<Record> { try RowEncoder(access, buffers) }
+
+    @usableFromInline
+    mutating func beginBulk(_ plan: RowPlan) throws -> BulkWrite {
+        let table = try access.state.records(of: plan.rules.root)
+        try tail.beginAppending(plan.rules.root, access.raw, table)
+        return BulkWrite(plan, table)
+    }
+
+    @usableFromInline
+    mutating func endBulk(_ buffers: RowBuffers) {
+        tail.endAppending()
+        rowBuffers = buffers
+    }
+
+    @usableFromInline
+    mutating func add(_ buffers: RowBuffers, to bulk: inout BulkWrite) throws {
+        let plan = bulk.plan, rules = plan.rules
+        let body = try buffers.finish(plan, access, key: nil), key = buffers.storageKey.bytes
+        // Once something waits, what comes later has to come behind it.
+        if bulk.batch.count == 0, try tail.isPast(key, rules.root, access.raw, bulk.table) {
+            _ = try merge(rules, key, body, isComplete: plan.isComplete)
+            bulk.changed += 1
+            return
+        }
+        bulk.batch.add(key, body, isComplete: plan.isComplete)
+        guard bulk.batch.byteCount > RecordBatch.limit else { return }
+        bulk.changed += try store(&bulk.batch, rules)
+        try tail.beginAppending(rules.root, access.raw, bulk.table)
+    }
+
+    @usableFromInline
+    mutating func finish(_ bulk: inout BulkWrite) throws -> Int { try bulk.changed + store(&bulk.batch, bulk.plan.rules) }
 
     private mutating func store(_ batch: inout RecordBatch, _ rules: EntityRules) throws -> Int {
         tail.endAppending()
@@ -55,6 +75,20 @@ extension StoreWriter {
         }
         batch.removeAll()
         return changed
+    }
+}
+
+/// Records on their way into a table: those that have to wait, and how many were stored.
+@usableFromInline
+struct BulkWrite: ~Copyable {
+    let plan: RowPlan
+    let table: Table
+    var batch = RecordBatch()
+    var changed = 0
+
+    init(_ plan: RowPlan, _ table: Table) {
+        self.plan = plan
+        self.table = table
     }
 }
 

@@ -98,6 +98,7 @@ extension StoreWriter {
         return _overrideLifetime(StoreReader(access, owner: state), mutating: &self)
     }
 
+    @usableFromInline
     mutating func takeRowBuffers() -> RowBuffers {
         defer { rowBuffers = nil }
         return rowBuffers ?? RowBuffers()

@@ -1,12 +1,12 @@
 // Whether a value may stand in a field: the catalog's types are kept by every way of writing.
 
-extension StoreAccess {
+extension Catalog {
     /// - Throws: `StoreError.wrongType` if the catalog gives the field another type. A null fits every field.
     func check(_ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity) throws(StoreError) {
         let fits =
             switch field.kind {
             case .attribute(let type): value.fits(type)
-            case .reference(let reference): value.fits(reference, keys: catalog.entity(id: reference.destination)?.keyTypes ?? [])
+            case .reference(let reference): value.fits(reference, keys: self.entity(id: reference.destination)?.keyTypes ?? [])
             }
         guard !fits else { return }
         throw .wrongType(
@@ -18,7 +18,7 @@ extension StoreAccess {
         case .attribute(.enumeration(let values)): return "one of " + values.joined(separator: ", ")
         case .attribute(let type): return type.description
         case .reference(let reference):
-            guard let destination = catalog.entity(id: reference.destination) else { return "a reference" }
+            guard let destination = self.entity(id: reference.destination) else { return "a reference" }
             return (reference.isToMany ? "keys of " : "a key of ") + "\(destination.name) (\(destination.keyForm))"
         }
     }

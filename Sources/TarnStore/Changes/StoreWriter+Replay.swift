@@ -106,7 +106,7 @@ extension StoreWriter {
                 guard let field = entity.field(name) else {
                     throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
                 }
-                try access.check(value, fits: field, of: entity)
+                try access.catalog.check(value, fits: field, of: entity)
                 fields.append((field.id, value))
             }
             if change.operation == .created { builder.wholeKey(entity, key) { change.key.tuple } }

@@ -81,7 +81,7 @@ extension StoreAccess {
         let fitting = result ?? value
         var problem: StoreError?
         fitting.withEncoded { encoded in
-            do throws(StoreError) { try check(encoded, fits: field, of: entity) } catch { problem = error }
+            do throws(StoreError) { try catalog.check(encoded, fits: field, of: entity) } catch { problem = error }
         }
         if let problem { throw problem }
         return fitting

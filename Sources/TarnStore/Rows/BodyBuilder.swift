@@ -54,15 +54,18 @@ internal import LMDB
     package var count: Int { 2 + directory.count * (isWide ? 6 : 4) + values.count }
 
     /// Appends the body.
-    package func finish(into writer: inout ByteWriter) {
-        writer.reserve(count)
+    package func finish(into writer: inout ByteWriter) { finish(values: values.bytes, into: &writer) }
+
+    /// The same with values that stand elsewhere, as the directory says.
+    func finish(values: Bytes, into writer: inout ByteWriter) {
+        let isWide = values.count > RowFormat.narrowLimit
+        writer.reserve(2 + directory.count * (isWide ? 6 : 4) + values.count)
         writer.appendLittleEndian(UInt16(directory.count))
-        let isWide = isWide
         for entry in directory {
             writer.appendLittleEndian(entry.id)
             if isWide { writer.appendLittleEndian(entry.end) } else { writer.appendLittleEndian(UInt16(entry.end)) }
         }
-        writer.append(values.bytes)
+        writer.append(values)
     }
 
     /// Takes the fields of `old`, replaced and completed by those of `new`: what `new` does not have stays. That includes

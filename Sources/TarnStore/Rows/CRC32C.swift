@@ -34,6 +34,19 @@ package struct CRC32C {
             ? tarn_crc32c(state, bytes.baseAddress, bytes.count) : CRC32C.inSoftware(state, bytes)
     }
 
+    /// The checksum of a row, but for the place where it stands.
+    static func ofRow(_ row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
+        if isInHardware, row.count >= RowFormat.headerSize {
+            return tarn_crc32c_of_row(table, key.baseAddress, key.count, row.baseAddress, row.count)
+        }
+        var crc = CRC32C()
+        withUnsafeBytes(of: table.littleEndian) { crc.update($0) }
+        crc.update(key)
+        crc.update(row.slice(0..<8))
+        crc.update(row.slice(12..<row.count))
+        return crc.value
+    }
+
     /// The state after more bytes, on a processor without the instruction.
     static func inSoftware(_ state: UInt32, _ bytes: Bytes) -> UInt32 {
         tables.withUnsafeBufferPointer { t in

@@ -219,12 +219,7 @@ package struct RowView {
 
     /// The checksum of complete row bytes; what stands in their checksum field does not matter.
     package static func checksum(of row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
-        var crc = CRC32C()
-        withUnsafeBytes(of: table.littleEndian) { crc.update($0) }
-        crc.update(key)
-        crc.update(row.slice(0..<8))
-        crc.update(row.slice(12..<row.count))
-        return crc.value
+        CRC32C.ofRow(row, table: table, key: key)
     }
 
     package static func writeHeader(

@@ -174,7 +174,7 @@ public struct StoreWriter: ~Copyable {
         guard let view = RowBody(body.bytes, isWide: isWide) else { return }
         for index in 0..<view.count {
             guard let field = entity.field(id: view.id(at: index)), let value = view.value(at: index) else { continue }
-            try access.check(value, fits: field, of: entity)
+            try access.catalog.check(value, fits: field, of: entity)
         }
         _ = try storageKey.withUnsafeBytes { try merge(entity, $0, view, isComplete: true) }
     }

@@ -31,6 +31,10 @@
 /// }
 /// ```
 ///
+/// A struct of many texts is read about a tenth faster if its initializer sets all members at once (`try self.init(id: row.get(.id), …)`, in
+/// an extension): set one by one, it is copied when it is complete. It is written faster if the fields are set in the order in which the
+/// schema declares them.
+///
 /// Names meet the store's catalog once for each generation of it, when the type is first used: a name that the entity does
 /// not have, or a key of another form, is an error then. A field that the struct does not name stays as it is in the store.
 public protocol StoredRecord: Sendable {

@@ -30,7 +30,7 @@ enum PeerQueries {
             }
             func statement(_ sql: String) throws -> Statement { try database.cachedStatement(sql: sql) }
             let plain = try statement(PlainIssue.since), codable = try statement(Self.since)
-            let index = try rate(
+            _ = try rate(
                 "index",
                 [
                     ("request", { number in
@@ -113,8 +113,8 @@ enum PeerQueries {
                 ])
             guard total != 0 else { throw BenchmarkError("The peer found nothing") }
             return QueryMeasurement(
-                index: index, scan: scan, include: include, count: count, group: group,
-                checksum: try checksum(database, starts, targets), index_by_hand: ways["index"]?[byHand],
+                index: ways["index"]?["request"] ?? 0, scan: scan, include: include, count: count, group: group,
+                checksum: try checksum(database, starts, targets), index_by_hand: [ways["index"]?[byHand], ways["index"]?["statement"]].compactMap { $0 }.max(),
                 include_by_hand: ways["include"]?[byHand], ways: ways)
         }
     }

@@ -16,6 +16,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooLarge(Excess, limit: Int)
     /// The mapping names a transformer that is neither built in nor registered in it.
     case unknownTransformer(entity: String, field: String, name: String)
+    /// Records take values from `@root`, and the document is read in parts, before all of it is known.
+    case rootUnavailable(entity: String)
     case outOfMemory
 
     /// What is too large.
@@ -46,6 +48,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
             "one record of the response has more than \(limit) bytes; raise the importer's limits.documentSize"
         case .unknownTransformer(let entity, let field, let name):
             "\(entity).\(field) is to go through `\(name)`, and there is no such transformer: register it in the mapping"
+        case .rootUnavailable(let entity):
+            "\(entity) takes values from @root, and the document is read in parts, before its root is known; add its body as a whole, or take the values from elsewhere"
         case .outOfMemory: "there is no memory for a parser"
         }
     }

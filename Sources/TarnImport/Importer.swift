@@ -33,6 +33,7 @@ public final class Importer {
         plan = try ImportPlan(mapping, catalog)
         parser = try JSONParser()
         drafter = Drafter(plan)
+        drafter.documentValues = try DocumentValues()
     }
 
     /// What one document listed.
@@ -58,23 +59,34 @@ public final class Importer {
     /// - Parameters:
     ///   - records: where the list is. An object there is one record.
     ///   - parent: a record that the listed ones belong to.
+    ///   - context: what the mapping may take from beside the body.
     /// - Throws: `ImportError`; then nothing of this document is kept in the unit, and what was added before stays in it.
     ///   `.unknownField` if the parent's relationship is not a to-one that is stored in the listed records.
     public func add(
-        _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil
+        _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil,
+        context: ImportContext = ImportContext()
     ) throws(ImportError) -> Added {
         let target = try target(entity, parent)
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
-        guard body.count <= limits.documentSize else { return try addDivided(body, records, target) }
+        guard body.count <= limits.documentSize else { return try addDivided(body, records, target, context) }
         let tape = try parse(body)
-        let place = try locate(records, in: tape)
-        return draft(tape, place, target)
+        let places = try locate(records, in: tape)
+        drafter.begin(context, tape)
+        return draft(tape, places, target)
     }
 
     /// Whose records a document lists.
     struct Target {
         var plan: Int
-        var injected: (field: UInt16, key: [UInt8], tuple: [UInt8])?
+        var parent: Parent?
+
+        /// A record that the listed ones belong to, and the field that leads to it.
+        struct Parent {
+            var field: UInt16
+            var plan: Int
+            var key: [UInt8]
+            var tuple: [UInt8]
+        }
     }
 
     func target(_ entity: String, _ parent: ParentReference?) throws(ImportError) -> Target {
@@ -86,11 +98,27 @@ public final class Importer {
         else {
             throw .unknownField(entity: entity, field: parent.relationship)
         }
-        return Target(plan: position, injected: (field.id, parent.storageKey, parent.tuple))
+        let itsPlan = plan.plans.firstIndex { $0.entity.id == reference.destination } ?? -1
+        return Target(
+            plan: position,
+            parent: Target.Parent(field: field.id, plan: itsPlan, key: parent.storageKey, tuple: parent.tuple))
+    }
+
+    /// Drafts the records of several lists, as of one.
+    private func draft(_ tape: Tape, _ places: [Int], _ target: Target) -> Added {
+        var added = Added(listed: [], count: 0)
+        for place in places {
+            let part = draft(tape, place, target, from: added.count)
+            added.listed += part.listed
+            added.count += part.count
+        }
+        return added
     }
 
     /// Drafts the records of a list, or the one record that stands there.
-    func draft(_ tape: Tape, _ place: Int, _ target: Target) -> Added {
+    ///
+    /// - Parameter start: how many records the document listed before.
+    func draft(_ tape: Tape, _ place: Int, _ target: Target, from start: Int) -> Added {
         var added = Added(listed: [], count: 0)
         let isList = tape.kind(place) == .array
         let list = tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
@@ -109,7 +137,8 @@ public final class Importer {
                 (tape, index) = (edited, Tape.root)
             }
             drafter.locate(list: list, position: position, place: index)
-            if let key = drafter.draft(tape, index, plan: target.plan, parent: target.injected) {
+            let ordinal = start + added.count - 1
+            if let key = drafter.draft(tape, index, plan: target.plan, parent: target.parent, ordinal: ordinal) {
                 added.listed.append(ListedRecord(entity: entity.root, storageKey: key))
             }
         }
@@ -318,27 +347,5 @@ public final class Importer {
                     message:
                         "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which has to be unique; this one is left as it was"))
         }
-    }
-
-    func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> Int {
-        var index = Tape.root
-        for key in path.keys {
-            guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else {
-                var present: [String] = []
-                if tape.kind(index) == .object {
-                    var i = index + 1
-                    while i < tape.end(index), present.count < 8 {
-                        present.append(String(decoding: tape.string(i), as: UTF8.self))
-                        i = tape.next(i + 1)
-                    }
-                }
-                throw .recordsNotFound(path: path.description, missing: key, present: present)
-            }
-            index = value
-        }
-        guard tape.kind(index) == .array || tape.kind(index) == .object else {
-            throw .notRecords(path: path.description, found: tape.describe(index))
-        }
-        return index
     }
 }

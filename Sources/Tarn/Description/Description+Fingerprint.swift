@@ -8,11 +8,13 @@ extension Description {
     /// A stored response with another fingerprint is not asked for conditionally: a 304 would leave new fields empty.
     var fingerprint: String {
         var text = ""
+        if mapping.naming.style != .snakeCase { text += "naming \(mapping.naming.style.rawValue)\n" }
         for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
         text += DescriptionDigest.text(of: mapping.rules, "rules")
         if let duplicates = mapping.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
+            if let parent = entity.parent { text += "parent \(parent)\n" }
             for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
                 text += "attribute \(attribute.name) \(attribute.type) \(attribute.isOptional)"
                 if case .enumeration(let values) = attribute.type { text += " \(values)" }
@@ -58,6 +60,7 @@ private enum DescriptionDigest {
         guard rules != FieldRules() else { return "" }
         let dates = rules.dates.map { $0.map(\.description).joined(separator: "\n ") } ?? ""
         return "\(what) \(rules.coercion?.rawValue ?? "") \(dates) \(rules.nulls?.rawValue ?? "") \(rules.absent?.rawValue ?? "") \(rules.toMany?.rawValue ?? "")\n"
+            + (rules.naming.map { "naming \($0.rawValue)\n" } ?? "") + (rules.absentValue.map { "absent \($0.text)\n" } ?? "")
             + (rules.fallback.map { "fallback \($0)\n" } ?? "") + (rules.transformers.map { "transform \($0)\n" } ?? "")
     }
 }

@@ -32,7 +32,7 @@ extension DescriptionReader {
         let template = path.flatMap { pathTemplate($0, section) }
         let parameters = parameters(section)
         let records = text(section, "records").flatMap {
-            keyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
+            plainKeyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
         }
         let entity = entityName(section, "entity", schema)
         let pagination = pagination(section)

@@ -3,8 +3,9 @@
 internal import TarnStore
 
 extension Drafter {
-    /// A path without a walk over the records before this one.
+    /// A path without a walk over the records before this one. What does not stand in the document is named by its record.
     mutating func path(_ tape: Tape, _ index: Int) -> String {
+        if let main, tape.words.baseAddress != main.words.baseAddress { return path(main, current) }
         let record = origin.position < 0 ? origin.list : "\(origin.list)[\(origin.position)]"
         guard pathBudget > 0 else { return record + "…" }
         pathBudget -= index - origin.place

@@ -100,11 +100,7 @@ extension ToManyPolicy {
 extension TombstoneRule {
     /// Whether a record says that it is no more.
     func matches(_ tape: Tape, _ object: Int) -> Bool {
-        var index = object
-        for key in path.keys {
-            guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else { return false }
-            index = value
-        }
+        guard let index = tape.value(at: path.steps[...], from: object) else { return false }
         guard let equals else { return tape.kind(index) != .null && tape.kind(index) != .false }
         switch tape.kind(index) {
         case .string: return equals.utf8.elementsEqual(tape.string(index))

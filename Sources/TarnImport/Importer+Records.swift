@@ -1,0 +1,49 @@
+// Where in a document its records are.
+
+internal import TarnStore
+
+extension Importer {
+    /// The list, or the one record, that a path leads to; with wildcards, all that it leads to.
+    ///
+    /// - Throws: `.recordsNotFound`, `.notRecords`.
+    func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> [Int] {
+        guard path.isPlain else { return try locateAll(path, in: tape) }
+        var index = Tape.root
+        for key in path.keys {
+            guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else {
+                throw .recordsNotFound(path: path.description, missing: key, present: Importer.keys(tape, index))
+            }
+            index = value
+        }
+        return [try records(at: index, path, tape)]
+    }
+
+    private func locateAll(_ path: KeyPath, in tape: Tape) throws(ImportError) -> [Int] {
+        var places: [Int] = []
+        let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { places.append($0) }
+        guard isThere else {
+            throw .recordsNotFound(path: path.description, missing: path.description, present: Importer.keys(tape, Tape.root))
+        }
+        var found: [Int] = []
+        for place in places where !path.hasWildcard || tape.kind(place) != .null { found.append(try records(at: place, path, tape)) }
+        return found
+    }
+
+    private func records(at index: Int, _ path: KeyPath, _ tape: Tape) throws(ImportError) -> Int {
+        guard tape.kind(index) == .array || tape.kind(index) == .object else {
+            throw .notRecords(path: path.description, found: tape.describe(index))
+        }
+        return index
+    }
+
+    /// The first keys of an object.
+    private static func keys(_ tape: Tape, _ index: Int) -> [String] {
+        guard tape.kind(index) == .object else { return [] }
+        var keys: [String] = [], i = index + 1
+        while i < tape.end(index), keys.count < 8 {
+            keys.append(String(decoding: tape.string(i), as: UTF8.self))
+            i = tape.next(i + 1)
+        }
+        return keys
+    }
+}

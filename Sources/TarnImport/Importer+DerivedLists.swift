@@ -6,7 +6,7 @@ extension Importer {
     /// Lists whose references stand in their members: members that came as bare keys get theirs, members that left lose it.
     /// Of members whose references are a list, both is done here.
     ///
-    /// - Parameter older: records, by entity and key, whose answer is older than what is stored.
+    /// - Parameter older: records, by the root of their entity and key, whose answer is older than what is stored.
     func connectDerived(
         _ writer: inout StoreWriter, _ tally: inout ImportTally, except older: Set<[UInt8]>
     ) throws {
@@ -15,7 +15,7 @@ extension Importer {
         var last: [[UInt8]: Int] = [:]
         for (index, note) in drafter.derived.enumerated() { last[note.identity] = index }
         for (index, note) in drafter.derived.enumerated() where note.keepsOthers || last[note.identity] == index {
-            if !older.isEmpty, older.contains(Array(note.entity.utf8) + [0] + note.target) { continue }
+            if !older.isEmpty, older.contains(Array("\(note.root) ".utf8) + note.target) { continue }
             let owner = plan.plans[note.ownerPlan].entity
             guard let indexID = note.field.index else { continue }
             for (position, member) in note.members.enumerated() where note.unsetMembers.contains(member) {

@@ -59,7 +59,9 @@ extension Importer {
             isWhole = true
         } _: { tape, place in
             if takesRoot, !isWhole { throw ImportError.rootUnavailable(entity: entity) }
-            try part(draft(tape, place, target, from: parser.origin.firstElement))
+            let added = draft(tape, place, target, from: parser.origin.firstElement)
+            if let failure = drafter.failure { throw failure }
+            try part(added)
         }
     }
 
@@ -85,6 +87,7 @@ extension Importer {
                     let part = draft(tape, place, target, from: parser.origin.firstElement)
                     added.listed += part.listed
                     added.count += part.count
+                    if let failure = drafter.failure { throw failure }
                 }
             }
         } catch let error as ImportError {

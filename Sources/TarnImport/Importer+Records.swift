@@ -2,7 +2,32 @@
 
 internal import TarnStore
 
+/// Where in a document with records of several entities those of one of them are.
+public struct EnvelopePart: Sendable, Hashable {
+    public var path: KeyPath
+    /// Of the listed records.
+    public var entity: String
+    /// Whether it may be missing, or null.
+    public var isOptional: Bool
+
+    public init(_ path: KeyPath, _ entity: String, optional: Bool = false) {
+        self.path = path
+        self.entity = entity
+        isOptional = optional
+    }
+}
+
 extension Importer {
+    /// The places of a part of an envelope; none if it is optional and not there.
+    func locate(_ part: EnvelopePart, in tape: Tape) throws(ImportError) -> [Int] {
+        if part.isOptional {
+            var isThere = false
+            tape.forEach(at: part.path.steps[...], from: Tape.root) { isThere = isThere || tape.kind($0) != .null }
+            guard isThere else { return [] }
+        }
+        return try locate(part.path, in: tape)
+    }
+
     /// The list, or the one record, that a path leads to; with wildcards, all that it leads to.
     ///
     /// - Throws: `.recordsNotFound`, `.notRecords`.

@@ -60,7 +60,8 @@ public final class Importer {
     ///   - records: where the list is. An object there is one record.
     ///   - parent: a record that the listed ones belong to.
     ///   - context: what the mapping may take from beside the body.
-    /// - Throws: `ImportError`; then nothing of this document is kept in the unit, and what was added before stays in it.
+    /// - Throws: `ImportError`; then nothing of this document is kept in the unit, and what was added before stays in it, but for
+    ///   `.recordWithoutKey`, with which the unit has failed, and which ``commit(into:)`` throws again.
     ///   `.unknownField` if the parent's relationship is not a to-one that is stored in the listed records.
     public func add(
         _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil,
@@ -72,7 +73,43 @@ public final class Importer {
         let tape = try parse(body)
         let places = try locate(records, in: tape)
         drafter.begin(context, tape)
-        return draft(tape, places, target)
+        let added = draft(tape, places, target)
+        if let failure = drafter.failure { throw failure }
+        return added
+    }
+
+    /// Parses a document that has records of several entities, each at its place, and drafts them, with everything nested in them.
+    ///
+    /// `@position` counts from 0 in each of the lists.
+    ///
+    /// - Parameters:
+    ///   - envelope: where the records of which entity are.
+    ///   - context: what the mapping may take from beside the body.
+    /// - Returns: what the lists have, one after the other in the order of the envelope.
+    /// - Throws: as ``add(_:records:entity:parent:context:)``; `.recordsNotFound` if what is not optional is not there. A body beyond
+    ///   ``Limits/documentSize`` is refused, since it has no one list to divide it by.
+    public func add(
+        _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext()
+    ) throws(ImportError) -> Added {
+        var targets: [Target] = []
+        for part in envelope { targets.append(try target(part.entity, nil)) }
+        guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
+        guard body.count <= limits.documentSize else { throw .tooLarge(.document, limit: limits.documentSize) }
+        let tape = try parse(body)
+        // Before anything is drafted, so that an error leaves nothing.
+        var places: [[Int]] = []
+        for part in envelope { places.append(try locate(part, in: tape)) }
+        var context = context
+        context.firstPosition = 0
+        drafter.begin(context, tape)
+        var added = Added(listed: [], count: 0)
+        for (target, places) in zip(targets, places) {
+            let part = draft(tape, places, target)
+            added.listed += part.listed
+            added.count += part.count
+        }
+        if let failure = drafter.failure { throw failure }
+        return added
     }
 
     /// Whose records a document lists.
@@ -92,6 +129,8 @@ public final class Importer {
     func target(_ entity: String, _ parent: ParentReference?) throws(ImportError) -> Target {
         guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
         if hooks.beforeDraft != nil, editedParser == nil { editedParser = try JSONParser() }
+        drafter.documentValues?.keyInjection = hooks.injectKey
+        drafter.injectsKeys = hooks.injectKey != nil
         guard let parent else { return Target(plan: position) }
         guard let field = plan.plans[position].entity.field(parent.relationship),
             case .reference(let reference) = field.kind, !reference.isToMany
@@ -170,8 +209,10 @@ public final class Importer {
 
     /// Merges what was added into the store, and begins a new unit. Rows whose content does not change are not written.
     ///
-    /// - Throws: `StoreError`; then the transaction must not be committed. `.notUnique` if ``isStrict``.
+    /// - Throws: `StoreError`; then the transaction must not be committed. `.notUnique` if ``isStrict``. `ImportError.recordWithoutKey` if
+    ///   the unit has failed with it, until ``discard()``.
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
+        if let failure = drafter.failure { throw failure }
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
         var report = ImportReport()
@@ -210,13 +251,13 @@ public final class Importer {
                 }
                 var outcome: StoreWriter.Outcome?
                 if plan.plans[planIndex].policies.readsStored {
-                    outcome = try merge(plan.plans[planIndex], key, body, isComplete: draft.isComplete, &writer)
+                    outcome = try merge(plan.plans[planIndex], key, body, draft, &writer)
                 } else {
-                    outcome = try writer.merge(entity, key, body, isComplete: draft.isComplete)
+                    outcome = try writer.merge(entity, key, body, isComplete: draft.isComplete, isExact: draft.isExact)
                 }
                 guard let outcome else {
                     tally.older(planIndex)
-                    olderLists.insert(Array(entity.name.utf8) + [0] + Array(key))
+                    olderLists.insert(Array("\(entity.root) ".utf8) + Array(key))
                     continue
                 }
                 tally.stored(planIndex, draft: index, outcome)
@@ -268,7 +309,7 @@ public final class Importer {
 
     /// Merges a draft by what its entity says about versions and lists. Nil if it is older than what is stored.
     private func merge(
-        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool, _ writer: inout StoreWriter
+        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, _ draft: DraftList.Draft, _ writer: inout StoreWriter
     ) throws -> StoreWriter.Outcome? {
         let access = writer.access
         var combined = ByteWriter(), isOlder = false, isWide: Bool?
@@ -285,9 +326,9 @@ public final class Importer {
         }
         if isOlder { return nil }
         guard let isWide, let both = RowBody(combined.bytes, isWide: isWide) else {
-            return try writer.merge(plan.entity, key, body, isComplete: isComplete)
+            return try writer.merge(plan.entity, key, body, isComplete: draft.isComplete, isExact: draft.isExact)
         }
-        return try writer.merge(plan.entity, key, both, isComplete: isComplete)
+        return try writer.merge(plan.entity, key, both, isComplete: draft.isComplete, isExact: draft.isExact)
     }
 
     /// Deletes what the response says is no more, by its delete rules, when everything else is stored.
@@ -330,7 +371,7 @@ public final class Importer {
             let found = plans.lazy.compactMap { position in
                 dropped.storageKey.withUnsafeBytes { self.drafter.list.find(position, $0) }.map { (position, $0) }
             }.first
-            guard let position = found?.0 ?? plans.first else { continue }
+            guard let position = found.map({ Int(drafter.list.drafts[$0.1].plan) }) ?? plans.first else { continue }
             let entity = plan.plans[position].entity
             tally.dropped(position, draft: found?.1, dropped.outcome)
             report.skipped += 1

@@ -127,7 +127,7 @@ struct DescriptionReferenceTests {
         let words = [
             "store", "api", "entities", "endpoints", "base", "aliases", "headers", "auth", "naming", "key",
             "attributes",
-            "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion", "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest", "value", "was", "to", "inverse", "ordered", "path",
+            "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion", "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest", "value", "kinds", "otherwise", "keyless", "optional", "was", "to", "inverse", "ordered", "path",
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
             "header_link",

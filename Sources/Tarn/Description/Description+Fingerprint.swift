@@ -12,6 +12,7 @@ extension Description {
         for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
         text += DescriptionDigest.text(of: mapping.rules, "rules")
         if let duplicates = mapping.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
+        if let keyless = mapping.keyless { text += "keyless \(keyless.rawValue)\n" }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
             if let parent = entity.parent { text += "parent \(parent)\n" }
@@ -28,6 +29,8 @@ extension Description {
             for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }
             text += DescriptionDigest.text(of: mapped.rules, "rules")
             if let duplicates = mapped.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
+            if let choice = mapped.choice { text += DescriptionDigest.text(of: choice) }
+            if let keyless = mapped.keyless { text += "keyless \(keyless.rawValue)\n" }
             if let rest = mapped.rest { text += "rest \(rest)\n" }
             if let version = mapped.version { text += "version \(version)\n" }
             if let tombstone = mapped.tombstone { text += "deleted \(tombstone.path) \(tombstone.equals ?? "")\n" }
@@ -40,6 +43,7 @@ extension Description {
     /// The same for the answers of one endpoint: it decides where their records are and what they are.
     func fingerprint(of endpoint: Endpoint) -> String {
         var text = fingerprint + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
+        for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return String(SHA256.hexadecimal(text).prefix(16))
     }
@@ -55,6 +59,25 @@ extension Description {
 }
 
 private enum DescriptionDigest {
+    static func text(of choice: EntityChoice) -> String {
+        choice.rules.map { rule in
+            switch rule {
+            case .entity(let name, let conditions): "kind \(name) " + conditions.map { "\($0.path) \(text(of: $0.test))" }.joined(separator: ", ") + "\n"
+            case .code(let chooser): "kind by \(chooser.name)\n"
+            }
+        }.joined() + "otherwise \(choice.otherwise.rawValue)\n"
+    }
+
+    private static func text(of test: RecordCondition.Test) -> String {
+        switch test {
+        case .isPresent: "*"
+        case .isAbsent: "-"
+        case .matches(let texts): "\(texts)"
+        case .compares(let comparison, let text): "\(comparison.rawValue) \(text)"
+        case .satisfies(let predicate): "by \(predicate.name)"
+        }
+    }
+
     /// Nothing if there are no rules: then a store that was filled before there were any is asked as before.
     static func text(of rules: FieldRules, _ what: String) -> String {
         guard rules != FieldRules() else { return "" }

@@ -41,6 +41,11 @@ extension DescriptionReader {
                 report(at: "entities.\(problem.entity ?? "").\(isRest ? "rest" : "version")", problem.message)
                 continue
             }
+            if name.hasPrefix("kinds.") {
+                let field = "entities.\(problem.entity ?? "").\(name)"
+                report(field, keyMark(field), problem.message)
+                continue
+            }
             let definition = schema.entities.first { $0.name == problem.entity }
             let kind = definition?.relationships.contains { $0.name == name } == true ? "relationships" : "attributes"
             let itsMapping = mapping.entities[problem.entity ?? ""], rules = itsMapping?.fields[name]

@@ -5,10 +5,10 @@ import TarnStore
 
 extension DescriptionReader {
     /// The keys that `api` and an entity have for it.
-    static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates"]
+    static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates", "keyless"]
 
     /// The keys of an entity that are about its mapping, and not about what its records are.
-    static let mappingKeys = ["ignore", "rest", "version", "deleted", "naming"] + ruleKeys
+    static let mappingKeys = ["ignore", "rest", "version", "deleted", "naming", "kinds", "otherwise"] + ruleKeys
 
     /// What counts for all of an API. `api` itself reports keys that are not known.
     mutating func rules(_ top: Section, into mapping: inout Mapping) {
@@ -17,6 +17,7 @@ extension DescriptionReader {
         for entry in entries where DescriptionReader.ruleKeys.contains(entry.key) { section.values[entry.key] = entry.value }
         mapping.rules = rules(section, dates: "dates")
         mapping.duplicates = word(section, "duplicates", "rule for duplicates")
+        mapping.keyless = word(section, "keyless", "rule for records without a key")
     }
 
     /// What an entity says.
@@ -24,6 +25,8 @@ extension DescriptionReader {
         mapping.rules = rules(section, dates: "dates")
         mapping.rules.naming = word(section, "naming", "naming style")
         mapping.duplicates = word(section, "duplicates", "rule for duplicates")
+        mapping.keyless = word(section, "keyless", "rule for records without a key")
+        mapping.choice = choice(section)
         mapping.version = text(section, "version")
         mapping.tombstone = tombstone(section)
         mapping.rest = text(section, "rest")

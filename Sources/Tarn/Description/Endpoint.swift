@@ -14,8 +14,10 @@ public struct Endpoint: Sendable, Hashable {
     public var parameters: [Parameter]
     /// Where the list of records is in the answer.
     public var records: KeyPath
-    /// The entity of the listed records.
+    /// The entity of the listed records; of several, the first.
     public var entity: String
+    /// Where the records of which entity are, if they are of several; empty if there is one list.
+    public var envelope: [EnvelopePart]
     public var pagination: Pagination
     /// Set if the endpoint is walked once for every stored record of an entity.
     public var forEach: ForEach?
@@ -51,13 +53,14 @@ public struct Endpoint: Sendable, Hashable {
 
     public init(
         name: String, path: String, parameters: [Parameter] = [], records: KeyPath = KeyPath(keys: []), entity: String,
-        pagination: Pagination = .singlePage, forEach: ForEach? = nil, place: String = ""
+        envelope: [EnvelopePart] = [], pagination: Pagination = .singlePage, forEach: ForEach? = nil, place: String = ""
     ) {
         self.name = name
         self.path = path
         self.parameters = parameters
         self.records = records
         self.entity = entity
+        self.envelope = envelope
         self.pagination = pagination
         self.forEach = forEach
         self.place = place

@@ -184,9 +184,10 @@ struct Walk {
         let reference = endpoint.forEach?.parent.flatMap { relationship in
             parent.map { ParentReference(relationship: relationship, key: $0.key) }
         }
-        let added = try importer.add(
-            response.body, records: endpoint.records, entity: endpoint.entity, parent: reference,
-            context: context(response, parent, url, from: position))
+        let context = context(response, parent, url, from: position)
+        let added = try endpoint.envelope.isEmpty
+            ? importer.add(response.body, records: endpoint.records, entity: endpoint.entity, parent: reference, context: context)
+            : importer.add(response.body, envelope: endpoint.envelope, context: context)
         if added.count > 0, added.listed.isEmpty, let diagnostic = importer.diagnostics.first(where: { $0.code == .keyMissing }) {
             throw MirrorError.noKeys(diagnostic, url: shownURL, place: place)
         }

@@ -7,6 +7,8 @@ final class DocumentValues {
     private(set) var tape: Tape?
     /// Of each source the place on the tape; -1 if it is not there.
     private(set) var places: [Int] = []
+    /// What code says of the keys of records that do not say them.
+    var keyInjection: ImportHooks.KeyInjection?
     /// Of the first record that the document lists.
     private(set) var firstPosition = 0
 

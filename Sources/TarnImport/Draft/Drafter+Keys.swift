@@ -52,8 +52,8 @@ extension Drafter {
         var found = PlaceList()
         found.reset(plan.placeCount)
         Drafter.locateKey(tape, index, plan, &found)
-        if plan.hasKeyExtras {
-            Drafter.resolve(tape, plans, plan, Surroundings(parent: parent), values, keyOnly: true, &found)
+        if plan.hasKeyExtras || values?.keyInjection != nil {
+            Drafter.resolve(tape, plans, plan, index, Surroundings(parent: parent), values, keyOnly: true, &found)
         }
         // As deep as keys hold keys in the schema.
         return appendKey(tape, plans, plan, index, found, nil, values, to: &writer)

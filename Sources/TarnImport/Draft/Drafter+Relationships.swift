@@ -20,18 +20,27 @@ extension Drafter {
     private mutating func reference(
         _ tape: Tape, _ index: Int, _ destination: Int, _ around: Surroundings, owner: KeyOwner? = nil, isInside: Bool = true
     ) -> Bool {
-        let target = plan.plans[destination]
+        var destination = destination
         childKey.removeAll()
         switch tape.kind(index) {
         case .object:
+            if plan.plans[destination].hasChoice {
+                guard let chosen = chosen(destination, tape, index) else {
+                    // It is reported in its turn.
+                    if isInside { children.append(Pending(index: index, plan: destination, isListed: false, around: around)) }
+                    return false
+                }
+                destination = chosen.plan
+            }
+            let target = plan.plans[destination]
             var owner = owner
             let ownTuple = target.takesOwner ? longKey.isEmpty ? Array(key.bytes) : longKey : []
             if owner == nil, target.takesOwner { owner = KeyOwner(field: 0, tuple: ownTuple) }
             keyFound.reset(target.placeCount)
             Drafter.locateKey(tape, index, target, &keyFound)
-            if target.hasKeyExtras {
+            if target.hasKeyExtras || injectsKeys {
                 Drafter.resolve(
-                    tape, plan.plans, target, isInside ? around : Surroundings(), documentValues, keyOnly: true, &keyFound)
+                    tape, plan.plans, target, index, isInside ? around : Surroundings(), documentValues, keyOnly: true, &keyFound)
             }
             let hasKey = Drafter.appendKey(tape, plan.plans, target, index, keyFound, owner, documentValues, to: &childKey)
             childKey.finishStorageKey(from: 0)
@@ -46,7 +55,7 @@ extension Drafter {
             children.append(child)
             return hasKey
         case .string, .int, .uint, .double:
-            guard Drafter.appendBareKey(tape, index, target, owner, to: &childKey) else { return false }
+            guard Drafter.appendBareKey(tape, index, plan.plans[destination], owner, to: &childKey) else { return false }
             childKey.finishStorageKey(from: 0)
             return true
         default: return false
@@ -123,7 +132,7 @@ extension Drafter {
         var note = DerivedList(
             ownerPlan: derived.owner, field: derived.field, isOrdered: derived.reference.inverseIsOrdered,
             target: Array(key.bytes), members: [], unsetMembers: [], keepsOthers: isToMany && plan.slots[position].toMany != .replace,
-            entity: plan.entity.name, name: plan.details[position].name, path: "")
+            root: plan.entity.root, entity: plan.entity.name, name: plan.details[position].name, path: "")
         let tuple = longKey.isEmpty ? note.target : longKey
         // A reference in a list of the other record is no part of its key.
         let owner = derived.reference.isToMany ? nil : KeyOwner(field: derived.field.id, tuple: tuple)

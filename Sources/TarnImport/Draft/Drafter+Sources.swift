@@ -16,7 +16,7 @@ struct Surroundings {
 extension Drafter {
     /// Completes what keys have found by what other sources give, for the key alone or for everything.
     static func resolve(
-        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ around: Surroundings, _ values: DocumentValues?,
+        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ around: Surroundings, _ values: DocumentValues?,
         keyOnly: Bool, _ found: inout PlaceList
     ) {
         found.resetExtras()
@@ -31,6 +31,27 @@ extension Drafter {
                 found[extra.slot].value = place
                 found[extra.slot].rank = extra.rank
             }
+        }
+        if let injection = values?.keyInjection { inject(injection, tape, plan, object, around, &found) }
+    }
+
+    /// Asks code for the parts of a key that nothing else says.
+    private static func inject(
+        _ injection: ImportHooks.KeyInjection, _ tape: Tape, _ plan: EntityPlan, _ object: Int, _ around: Surroundings,
+        _ found: inout PlaceList
+    ) {
+        guard plan.keySlots.contains(where: { found[$0].value < 0 }) else { return }
+        let parent = around.parent < 0 ? nil : JSONValue(tape, around.parent)
+        let said = injection(plan.entity.name, JSONValue(tape, object), parent)
+        for slot in plan.keySlots where found[slot].value < 0 {
+            let text: String
+            switch said[plan.details[slot].name] {
+            case .string(let value): text = value
+            case .number(let digits): text = digits
+            default: continue
+            }
+            found[slot].value = PlaceList.Place.number(.made, found.made.append(text))
+            found[slot].rank = Int.max - 1
         }
     }
 

@@ -31,6 +31,8 @@ struct DerivedList {
     var unsetMembers: Set<[UInt8]>
     /// Whether members that are not listed stay.
     var keepsOthers: Bool
+    /// The tree of the entity that has the relationship.
+    var root: UInt16
     /// For diagnostics.
     var entity: String
     var name: String
@@ -49,6 +51,8 @@ struct Drafter: ~Copyable {
     var skipped = 0
     /// The same by entity.
     var skippedByEntity: [String: Int] = [:]
+    /// What makes the unit fail.
+    var failure: ImportError?
     /// Keys, as a whole, of drafts of records that are no more.
     var tombstones: [Int: [UInt8]] = [:]
 
@@ -57,6 +61,8 @@ struct Drafter: ~Copyable {
         var index: Int
         var plan: Int
         var isListed: Bool
+        /// Whether a rule says that it is of exactly the plan's entity.
+        var isExact = false
         var around = Surroundings()
         /// A reference that comes from where the object stands, not from its JSON.
         var injectedField: UInt16 = 0
@@ -86,6 +92,8 @@ struct Drafter: ~Copyable {
     private(set) var ownerKey: [UInt8] = []
     /// Of the document that the records are from; nil if no plan takes anything of it.
     var documentValues: DocumentValues?
+    /// Whether code may say keys.
+    var injectsKeys = false
     private var prefix: [String] = []
     var key = ByteWriter(), childKey = ByteWriter()
     /// The whole encoding of the key, if it is longer than a storage key shows.
@@ -96,7 +104,11 @@ struct Drafter: ~Copyable {
     /// For what transformers make, and for lists whose elements stand apart from each other.
     var transformed: JSONParser?, joined: JSONParser?
 
-    init(_ plan: ImportPlan) { self.plan = plan }
+    init(_ plan: ImportPlan) {
+        self.plan = plan
+        list.kinds = plan.kinds
+        list.plans = plan.plans
+    }
 
     mutating func reset() {
         list.removeAll()
@@ -106,6 +118,7 @@ struct Drafter: ~Copyable {
         skipped = 0
         pathBudget = Drafter.pathBudget
         skippedByEntity.removeAll()
+        failure = nil
         tombstones.removeAll()
     }
 
@@ -142,8 +155,17 @@ struct Drafter: ~Copyable {
                     parentPlan: Int32(parent?.plan ?? -1), position: ordinal < 0 ? -1 : ordinal + (documentValues?.firstPosition ?? 0)),
                 injectedField: parent?.field ?? 0, injectedKey: parent?.key ?? [], injectedTuple: parent?.tuple ?? []))
         var listedKey: [UInt8]?, isFirst = true
-        while let next = stack.popLast() {
+        while var next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
+            if plan.plans[next.plan].hasChoice {
+                current = next.index
+                guard let chosen = chosen(next.plan, tape, next.index) else {
+                    reportUnknown(tape, next.index, plan.plans[next.plan])
+                    isFirst = false
+                    continue
+                }
+                (next.plan, next.isExact) = chosen
+            }
             let hasKey = draft(tape, next)
             if isFirst {
                 isFirst = false
@@ -167,8 +189,8 @@ struct Drafter: ~Copyable {
         found.reset(plan.placeCount)
         prefix.removeAll(keepingCapacity: true)
         Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
-        if plan.hasExtras {
-            Drafter.resolve(tape, self.plan.plans, plan, pending.around, documentValues, keyOnly: false, &found)
+        if plan.hasExtras || injectsKeys {
+            Drafter.resolve(tape, self.plan.plans, plan, pending.index, pending.around, documentValues, keyOnly: false, &found)
             if plan.takesOwner { ownerKey = pending.injectedKey }
         }
         key.removeAll()
@@ -238,7 +260,8 @@ struct Drafter: ~Copyable {
         builder.finish(into: &body)
         guard !plan.policies.isPlain else {
             let repeated = list.add(
-                pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete)
+                pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete,
+                isExact: pending.isExact)
             keepRepeated(
                 tape, pending, repeated, plan.unmappedTotal == unmappedBefore, diagnosticCount == reportedBefore,
                 derived.count == derivedBefore)
@@ -273,7 +296,7 @@ struct Drafter: ~Copyable {
         let deletion: Bool? = isOlder ? nil : !tombstone.isEmpty ? true : isComplete ? false : nil
         _ = list.add(
             pending.plan, key.bytes, body: combinedIsWide == nil ? body.bytes : combined.bytes, isWide: combinedIsWide ?? isWide,
-            isComplete: isComplete, knownWins: knownWins, deletion: deletion)
+            isComplete: isComplete, isExact: pending.isExact, knownWins: knownWins, deletion: deletion)
         if deletion == true, let index = list.find(pending.plan, key.bytes) { tombstones[index] = tombstone }
     }
 
@@ -282,7 +305,7 @@ struct Drafter: ~Copyable {
     ) {
         // What comes a second time may come a hundredth time. Only an object that does nothing but say what its draft says
         // can be left out then.
-        if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty, !plan.plans[pending.plan].isContextual,
+        if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty, !plan.plans[pending.plan].isContextual, !injectsKeys,
             isMapped, isUnreported, isUnderived
         {
             list.keep(tape, pending.index, for: repeated)

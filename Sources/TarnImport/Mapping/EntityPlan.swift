@@ -67,6 +67,9 @@ final class EntityPlan {
     private(set) var extras: [ExtraSource] = []
     /// Whether there are any, any that are part of the key, and any whose values depend on where a record stands.
     private(set) var hasExtras = false, hasKeyExtras = false, isContextual = false
+    /// Which of the plans of entities that descend from this one counts; nil if it is always this one.
+    private(set) var choice: CompiledChoice?
+    private(set) var hasChoice = false
     /// Whether a reference of it may be to the enclosing record.
     private(set) var takesOwner = false
     /// How many places are looked for: the slots, and those from which extras lead on.
@@ -125,6 +128,11 @@ final class EntityPlan {
         placeCount += 1
         add(keys: keys, to: placeCount - 1, rank: 0, isKey: isKey)
         return placeCount - 1
+    }
+
+    func set(_ choice: CompiledChoice) {
+        self.choice = choice
+        hasChoice = true
     }
 
     func add(_ extra: ExtraSource) {

@@ -5,6 +5,8 @@ internal import TarnStore
 struct EntityPolicies {
     /// Of a record that is met several times in a unit.
     let firstWins: Bool
+    /// Whether a record without a usable key fails the unit.
+    let failsKeyless: Bool
     /// 0 if there is none.
     let version: UInt16
     let tombstone: TombstoneRule?
@@ -21,6 +23,7 @@ struct EntityPolicies {
 
     init(_ mapping: Mapping, _ entityMapping: EntityMapping, _ entity: Catalog.Entity, _ slots: [Slot]) {
         firstWins = (entityMapping.duplicates ?? mapping.duplicates) == .firstWins
+        failsKeyless = (entityMapping.keyless ?? mapping.keyless) == .fail
         version = entityMapping.version.flatMap { entity.field($0)?.id } ?? 0
         tombstone = entityMapping.tombstone
         hasTombstone = tombstone != nil

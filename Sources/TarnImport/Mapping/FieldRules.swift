@@ -35,6 +35,14 @@ public enum DuplicatePolicy: String, Sendable, Hashable, CaseIterable {
     case firstWins = "first_wins"
 }
 
+/// What becomes of records without a usable key.
+public enum KeylessPolicy: String, Sendable, Hashable, CaseIterable {
+    /// Each is reported as `key.missing`, and skipped with everything nested in it.
+    case skip
+    /// The unit fails.
+    case fail
+}
+
 /// How a response says that a record is no more.
 public struct TombstoneRule: Sendable, Hashable {
     /// From the record.

@@ -7,6 +7,8 @@ struct ImportPlan {
     let plans: [EntityPlan]
     /// What the sources of any of them take from beside the records.
     let documentSources: [DocumentSource]
+    /// Which of the plans are of one tree of entities.
+    let kinds: PlanKinds
 
     /// - Throws: `.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
     init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
@@ -15,6 +17,13 @@ struct ImportPlan {
         var plans: [EntityPlan] = []
         for entity in catalog.entities { plans.append(builder.plan(of: entity)) }
         self.plans = plans
+        let kinds = PlanKinds(catalog)
+        for (position, entity) in catalog.entities.enumerated() {
+            guard let choice = mapping.entities[entity.name]?.choice else { continue }
+            let names = catalog.entities.enumerated().filter { kinds.isKind($0.offset, of: position) }.map { ($1.name, $0) }
+            plans[position].set(CompiledChoice(choice, entity.name, Dictionary(uniqueKeysWithValues: names)))
+        }
+        self.kinds = kinds
         documentSources = builder.documentSources
     }
 
@@ -24,6 +33,9 @@ struct ImportPlan {
         guard let entity = catalog.entity(name) else { throw .unknownEntity(name) }
         if let version = entityMapping.version, entity.field(version) == nil { throw .unknownField(entity: name, field: version) }
         if let rest = entityMapping.rest, entity.field(rest) == nil { throw .unknownField(entity: name, field: rest) }
+        for chosen in entityMapping.choice?.entities ?? [] {
+            guard let kind = catalog.entity(chosen), catalog.isKind(kind.id, of: entity.id) else { throw .noKind(chosen, of: name) }
+        }
         for (field, rules) in entityMapping.fields {
             for transformer in rules.transformers ?? [] where mapping.transformer(transformer) == nil {
                 throw .unknownTransformer(entity: name, field: field, name: transformer)
@@ -57,9 +69,32 @@ struct ImportPlan {
                 case .derived: pending.append(details.derived?.owner ?? next)
                 }
             }
+            pending += plans.indices.filter { kinds.isKind($0, of: next) }
         }
         return false
     }
+}
+
+/// The trees of entities, by the positions of their plans.
+struct PlanKinds {
+    /// Of each plan that of the topmost entity.
+    let roots: [Int32]
+    /// Of each plan those of the entities above it.
+    private let above: [[Int]]
+
+    init() {
+        roots = []
+        above = []
+    }
+
+    init(_ catalog: Catalog) {
+        let positions = Dictionary(uniqueKeysWithValues: catalog.entities.enumerated().map { ($1.id, $0) })
+        roots = catalog.entities.enumerated().map { Int32(positions[$1.root] ?? $0) }
+        above = catalog.entities.map { catalog.ancestors(of: $0.id).compactMap { positions[$0] } }
+    }
+
+    /// Whether a plan is another one, or of an entity that descends from its.
+    func isKind(_ plan: Int, of other: Int) -> Bool { plan == other || above[plan].contains(other) }
 }
 
 /// Compiles the plans, and numbers what they take of a document.
@@ -259,6 +294,7 @@ extension EntityMapping {
         result.version = version ?? parent.version
         result.tombstone = tombstone ?? parent.tombstone
         result.rest = rest ?? parent.rest
+        result.keyless = keyless ?? parent.keyless
         return result
     }
 }

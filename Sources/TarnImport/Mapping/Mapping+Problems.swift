@@ -51,6 +51,7 @@ extension EntityMapping {
                     entity: entity.name, field: relationship.name,
                     "a joined relationship takes nothing from JSON, its attribute does: remove its paths"))
         }
+        problems += choiceProblems(for: entity, schema)
         let relationships = entity.relationships.map(\.name)
         for field in declared.sorted() where !relationships.contains(field) {
             let message = Spelling.unknown("relationship", field, among: relationships)
@@ -124,6 +125,18 @@ extension EntityMapping {
             }
         }
         return problems
+    }
+
+    /// Rules that choose what is no special kind of the entity.
+    private func choiceProblems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
+        let kinds = [entity.name] + schema.entities.filter { schema.ancestors(of: $0).contains { $0.name == entity.name } }.map(\.name)
+        return (choice?.entities ?? []).filter { !kinds.contains($0) }.map { name in
+            let message =
+                schema.entities.contains { $0.name == name }
+                ? "\(name) does not descend from \(entity.name): give it parent: \(entity.name), or remove it here"
+                : Spelling.unknown("entity", name, among: kinds)
+            return SchemaError(entity: entity.name, field: "kinds.\(name)", message)
+        }
     }
 
     /// What is wrong with a source, whatever the JSON; nil if nothing is.

@@ -9,13 +9,16 @@ public struct Mapping: Sendable, Hashable {
     public var rules: FieldRules
     /// Default: the last one wins.
     public var duplicates: DuplicatePolicy?
+    /// Default: records without a key are skipped.
+    public var keyless: KeylessPolicy?
     /// Those that fields may name beside the built-in ones, by whose names they may go too.
     public var transformers: [ValueTransformer]
 
     public init(
         naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:], rules: FieldRules = FieldRules(),
-        duplicates: DuplicatePolicy? = nil, transformers: [ValueTransformer] = []
+        duplicates: DuplicatePolicy? = nil, keyless: KeylessPolicy? = nil, transformers: [ValueTransformer] = []
     ) {
+        self.keyless = keyless
         self.transformers = transformers
         self.duplicates = duplicates
         self.naming = naming
@@ -24,7 +27,8 @@ public struct Mapping: Sendable, Hashable {
     }
 }
 
-/// Where the values of one entity come from.
+/// Where the values of one entity come from. An entity that descends from another one has everything of it that it does not say itself,
+/// but for ``choice``.
 public struct EntityMapping: Sendable, Hashable {
     /// For an attribute or relationship, by name, the declared alternates in order. After them its own name is tried.
     ///
@@ -49,6 +53,10 @@ public struct EntityMapping: Sendable, Hashable {
     public var version: String?
     /// What says that a record is no more at the server; it is deleted then, by its delete rules.
     public var tombstone: TombstoneRule?
+    /// Nil: as the API says.
+    public var keyless: KeylessPolicy?
+    /// Which of the entities that descend from this one a record is. Nil: it is of this one, whatever it says.
+    public var choice: EntityChoice?
     /// A `json` attribute that keeps what nothing else takes: an object of all keys that are neither mapped nor ignored. It is set by
     /// listed records, and by nested ones that have all that is required.
     public var rest: String?
@@ -56,8 +64,11 @@ public struct EntityMapping: Sendable, Hashable {
     public init(
         paths: [String: [ValueSource]] = [:], epochs: [String: EpochUnit] = [:], ignored: [KeyPath] = [],
         declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules(),
-        duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil, rest: String? = nil
+        duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil, rest: String? = nil,
+        keyless: KeylessPolicy? = nil, choice: EntityChoice? = nil
     ) {
+        self.keyless = keyless
+        self.choice = choice
         self.rest = rest
         self.duplicates = duplicates
         self.version = version

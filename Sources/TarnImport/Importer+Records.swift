@@ -18,6 +18,40 @@ public struct EnvelopePart: Sendable, Hashable {
 }
 
 extension Importer {
+    /// Parses a document that has records of several entities, each at its place, and drafts them, with everything nested in them.
+    ///
+    /// `@position` counts from 0 in each of the lists.
+    ///
+    /// - Parameters:
+    ///   - envelope: where the records of which entity are.
+    ///   - context: what the mapping may take from beside the body.
+    /// - Returns: what the lists have, one after the other in the order of the envelope.
+    /// - Throws: as ``add(_:records:entity:parent:context:)``; `.recordsNotFound` if what is not optional is not there. A body beyond
+    ///   ``Limits/documentSize`` is refused, since it has no one list to divide it by.
+    public func add(
+        _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext()
+    ) throws(ImportError) -> Added {
+        var targets: [Target] = []
+        for part in envelope { targets.append(try target(part.entity, nil)) }
+        guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
+        guard body.count <= limits.documentSize else { throw .tooLarge(.document, limit: limits.documentSize) }
+        let tape = try parse(body)
+        // Before anything is drafted, so that an error leaves nothing.
+        var places: [[Int]] = []
+        for part in envelope { places.append(try locate(part, in: tape)) }
+        var context = context
+        context.firstPosition = 0
+        drafter.begin(context, tape)
+        var added = Added(listed: [], count: 0)
+        for (target, places) in zip(targets, places) {
+            let part = draft(tape, places, target)
+            added.listed += part.listed
+            added.count += part.count
+        }
+        if let failure = drafter.failure { throw failure }
+        return added
+    }
+
     /// The places of a part of an envelope; none if it is optional and not there.
     func locate(_ part: EnvelopePart, in tape: Tape) throws(ImportError) -> [Int] {
         if part.isOptional {

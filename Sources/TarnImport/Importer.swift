@@ -78,40 +78,6 @@ public final class Importer {
         return added
     }
 
-    /// Parses a document that has records of several entities, each at its place, and drafts them, with everything nested in them.
-    ///
-    /// `@position` counts from 0 in each of the lists.
-    ///
-    /// - Parameters:
-    ///   - envelope: where the records of which entity are.
-    ///   - context: what the mapping may take from beside the body.
-    /// - Returns: what the lists have, one after the other in the order of the envelope.
-    /// - Throws: as ``add(_:records:entity:parent:context:)``; `.recordsNotFound` if what is not optional is not there. A body beyond
-    ///   ``Limits/documentSize`` is refused, since it has no one list to divide it by.
-    public func add(
-        _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext()
-    ) throws(ImportError) -> Added {
-        var targets: [Target] = []
-        for part in envelope { targets.append(try target(part.entity, nil)) }
-        guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
-        guard body.count <= limits.documentSize else { throw .tooLarge(.document, limit: limits.documentSize) }
-        let tape = try parse(body)
-        // Before anything is drafted, so that an error leaves nothing.
-        var places: [[Int]] = []
-        for part in envelope { places.append(try locate(part, in: tape)) }
-        var context = context
-        context.firstPosition = 0
-        drafter.begin(context, tape)
-        var added = Added(listed: [], count: 0)
-        for (target, places) in zip(targets, places) {
-            let part = draft(tape, places, target)
-            added.listed += part.listed
-            added.count += part.count
-        }
-        if let failure = drafter.failure { throw failure }
-        return added
-    }
-
     /// Whose records a document lists.
     struct Target {
         var plan: Int
@@ -144,7 +110,7 @@ public final class Importer {
     }
 
     /// Drafts the records of several lists, as of one.
-    private func draft(_ tape: Tape, _ places: [Int], _ target: Target) -> Added {
+    func draft(_ tape: Tape, _ places: [Int], _ target: Target) -> Added {
         var added = Added(listed: [], count: 0)
         for place in places {
             let part = draft(tape, place, target, from: added.count)
@@ -190,7 +156,7 @@ public final class Importer {
         return added
     }
 
-    private func parse(_ body: [UInt8]) throws(ImportError) -> Tape {
+    func parse(_ body: [UInt8]) throws(ImportError) -> Tape {
         let result: Result<Tape, ImportError> = body.withUnsafeBytes { bytes in
             do throws(ImportError) { return .success(try parser.parse(bytes)) } catch { return .failure(error) }
         }
@@ -349,7 +315,8 @@ public final class Importer {
                 }
             }
             do {
-                if try writer.delete(plan.entity.name, key) { tally.deleted(Int(draft.plan)) }
+                // Whatever kind of its tree is stored under the key: it is the one record.
+                if try writer.delete(self.plan.plans[Int(draft.root)].entity.name, key) { tally.deleted(Int(draft.plan)) }
             } catch let error as StoreError {
                 guard case .deleteDenied = error else { throw error }
                 drafter.diagnosticCount += 1

@@ -137,6 +137,14 @@ struct EntityChoiceTests {
         #expect(try bed.value("Event", 1, "note") == .string("m"))
     }
 
+    @Test("a record that is no more is deleted whatever kind of it is stored")
+    func tombstones() throws {
+        let bed = try Self.bed { $0.entities["Event"]?.tombstone = TombstoneRule(path: "gone") }
+        try bed.take(#"[{"id":1,"type":"ReleaseEvent"},{"id":2,"type":"PushEvent"}]"#, "Event")
+        #expect(try bed.take(#"[{"id":1,"type":"PushEvent","gone":true},{"id":2,"gone":true}]"#, "Event").deleted == 2)
+        #expect(try bed.count("Event") == 0)
+    }
+
     @Test("one record met as several kinds in a unit is one draft: the more special of two in a line, else the later one")
     func oneDraft() throws {
         let bed = try Self.bed()

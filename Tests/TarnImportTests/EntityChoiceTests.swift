@@ -156,10 +156,15 @@ struct EntityChoiceTests {
         #expect(first.entity == "Push" && first["branch"] == .string("b") && first["note"] == .string("c"))
         let second = try #require(try bed.record("Event", 2))
         #expect(second.entity == "Release" && second["branch"] == nil && second["note"] == .string("n") && second["tag"] == .string("t"))
+        // Nothing of what it was is left in the row.
+        try bed.take(#"[{"id":2,"type":"PushEvent"}]"#, "Event")
+        #expect(try bed.record("Push", 2)?["branch"] == nil)
         let firstWins = try Self.bed { $0.duplicates = .firstWins }
         try firstWins.take(#"[{"id":2,"type":"PushEvent","branch":"b"},{"id":2,"type":"ReleaseEvent","tag":"t","note":"n"}]"#, "Event")
         let earlier = try #require(try firstWins.record("Event", 2))
         #expect(earlier.entity == "Push" && earlier["branch"] == .string("b") && earlier["tag"] == nil && earlier["note"] == .string("n"))
+        try firstWins.take(#"[{"id":2,"type":"ReleaseEvent"}]"#, "Event")
+        #expect(try firstWins.record("Release", 2)?["tag"] == nil)
     }
 
     @Test("a kind takes what its parent's mapping says of sources, rules and policies, and its own goes before")
@@ -187,6 +192,17 @@ struct EntityChoiceTests {
         try bed.take(#"[{"ids":[3],"tag":"t","at":1}]"#, "Release")
         try bed.take(#"[{"ids":[3],"tag":null,"at":2}]"#, "Release")
         #expect(try bed.value("Release", 3, "tag") == .null)
+    }
+
+    @Test("a document that is read in parts is refused if only a kind of its records takes values from the root")
+    func rootOfKind() throws {
+        let bed = try Self.bed { $0.entities["Push"] = EntityMapping(paths: ["branch": ["@root.branch"]]) }
+        var pieces = [Array(#"[{"id":1}]"#.utf8)][...]
+        #expect(throws: ImportError.rootUnavailable(entity: "Event")) {
+            try bed.importer.addParts(entity: "Event", next: { pieces.popFirst() }, part: { _ in })
+        }
+        pieces = [Array(#"[{"id":1}]"#.utf8)][...]
+        try bed.importer.addParts(entity: "User", next: { pieces.popFirst() }, part: { _ in })
     }
 
     @Test("a rule that names no kind of its entity is refused when the mapping is taken")

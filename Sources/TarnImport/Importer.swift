@@ -32,8 +32,7 @@ public final class Importer {
         self.catalog = catalog
         plan = try ImportPlan(mapping, catalog)
         parser = try JSONParser()
-        drafter = Drafter(plan)
-        drafter.documentValues = try DocumentValues()
+        drafter = Drafter(plan, try DocumentValues())
     }
 
     /// What one document listed.
@@ -95,7 +94,7 @@ public final class Importer {
     func target(_ entity: String, _ parent: ParentReference?) throws(ImportError) -> Target {
         guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
         if hooks.beforeDraft != nil, editedParser == nil { editedParser = try JSONParser() }
-        drafter.documentValues?.keyInjection = hooks.injectKey
+        drafter.documentValues.keyInjection = hooks.injectKey
         drafter.injectsKeys = hooks.injectKey != nil
         guard let parent else { return Target(plan: position) }
         guard let field = plan.plans[position].entity.field(parent.relationship),

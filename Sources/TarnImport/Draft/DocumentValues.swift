@@ -3,6 +3,9 @@
 internal import TarnStore
 
 final class DocumentValues {
+    /// As it is handed down for every record, without being counted.
+    typealias Reference = Unmanaged<DocumentValues>
+
     private let parser: JSONParser
     private(set) var tape: Tape?
     /// Of each source the place on the tape; -1 if it is not there.

@@ -15,7 +15,7 @@ extension Drafter {
     /// type.
     static func appendKey(
         _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ found: borrowing PlaceList, _ owner: KeyOwner?,
-        _ values: DocumentValues?, to writer: inout ByteWriter
+        _ values: DocumentValues.Reference, to writer: inout ByteWriter
     ) -> Bool {
         for position in plan.keySlots {
             let value = found[position].value
@@ -33,9 +33,14 @@ extension Drafter {
                     guard appendOwnerKey(source, plans, index, plans[destination], parent, values, to: &writer) else { return false }
                 }
             default:
-                guard value >= 0 else { return false }
-                let (source, index) = found.at(value, tape)
-                guard source.appendKeyComponent(index, as: plan.details[position].rule.type, to: &writer) else { return false }
+                let type = plan.details[position].rule.type
+                if PlaceList.Place.isInside(value) {
+                    guard tape.appendKeyComponent(value, as: type, to: &writer) else { return false }
+                } else {
+                    guard value >= 0 else { return false }
+                    let (source, index) = found.at(value, tape)
+                    guard source.appendKeyComponent(index, as: type, to: &writer) else { return false }
+                }
             }
         }
         return true
@@ -45,14 +50,14 @@ extension Drafter {
     ///
     /// - Parameter parent: the object of that other record; -1 if this one does not stand in it.
     private static func appendOwnerKey(
-        _ tape: Tape, _ plans: [EntityPlan], _ index: Int, _ plan: EntityPlan, _ parent: Int, _ values: DocumentValues?,
+        _ tape: Tape, _ plans: [EntityPlan], _ index: Int, _ plan: EntityPlan, _ parent: Int, _ values: DocumentValues.Reference,
         to writer: inout ByteWriter
     ) -> Bool {
         guard tape.kind(index) == .object else { return appendBareKey(tape, index, plan, nil, to: &writer) }
         var found = PlaceList()
         found.reset(plan.placeCount)
         Drafter.locateKey(tape, index, plan, &found)
-        if plan.hasKeyExtras || values?.keyInjection != nil {
+        if plan.hasKeyExtras || values._withUnsafeGuaranteedRef({ $0.keyInjection != nil }) {
             Drafter.resolve(tape, plans, plan, index, Surroundings(parent: parent), values, keyOnly: true, &found)
         }
         // As deep as keys hold keys in the schema.

@@ -24,7 +24,7 @@ extension Drafter {
         childKey.removeAll()
         switch tape.kind(index) {
         case .object:
-            if plan.plans[destination].hasChoice {
+            if plan.hasChoices, plan.plans[destination].hasChoice {
                 guard let chosen = chosen(destination, tape, index) else {
                     // It is reported in its turn.
                     if isInside { children.append(Pending(index: index, plan: destination, isListed: false, around: around)) }
@@ -33,16 +33,18 @@ extension Drafter {
                 destination = chosen.plan
             }
             let target = plan.plans[destination]
-            var owner = owner
             let ownTuple = target.takesOwner ? longKey.isEmpty ? Array(key.bytes) : longKey : []
-            if owner == nil, target.takesOwner { owner = KeyOwner(field: 0, tuple: ownTuple) }
             keyFound.reset(target.placeCount)
             Drafter.locateKey(tape, index, target, &keyFound)
             if target.hasKeyExtras || injectsKeys {
                 Drafter.resolve(
-                    tape, plan.plans, target, index, isInside ? around : Surroundings(), documentValues, keyOnly: true, &keyFound)
+                    tape, plan.plans, target, index, isInside ? around : Surroundings(), values, keyOnly: true, &keyFound)
             }
-            let hasKey = Drafter.appendKey(tape, plan.plans, target, index, keyFound, owner, documentValues, to: &childKey)
+            let hasKey =
+                owner == nil && target.takesOwner
+                ? Drafter.appendKey(
+                    tape, plan.plans, target, index, keyFound, KeyOwner(field: 0, tuple: ownTuple), values, to: &childKey)
+                : Drafter.appendKey(tape, plan.plans, target, index, keyFound, owner, values, to: &childKey)
             childKey.finishStorageKey(from: 0)
             guard isInside else { return hasKey }
             // One without a key gets its turn all the same, and is reported there.
@@ -63,17 +65,24 @@ extension Drafter {
     }
 
     mutating func toOne(_ tape: Tape, _ value: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
-        let kind = PlaceList.Place.kind(value)
-        if kind == .owner {
+        if PlaceList.Place.isInside(value) {
+            guard reference(tape, value, destination, around(position)) else {
+                if tape.kind(value) != .object { reportRelationship(tape, value, position, plan) }
+                return
+            }
+            let target = childKey.bytes
+            return builder.field(plan.slots[position].field) { $0.appendValue(tag: ValueTag.reference, target) }
+        }
+        if PlaceList.Place.kind(value) == .owner {
             guard !ownerKey.isEmpty else { return }
             return builder.field(plan.slots[position].field) { writer in
                 ownerKey.withUnsafeBytes { writer.appendValue(tag: ValueTag.reference, $0) }
             }
         }
         let (source, index) = found.at(value, tape)
-        guard reference(source, index, destination, around(position), isInside: kind == .inside) else {
-            if source.kind(index) != .object || kind != .inside { reportRelationship(source, index, position, plan) }
-            return
+        // An object there that has no key is not drafted from here, so nobody else reports it.
+        guard reference(source, index, destination, around(position), isInside: false) else {
+            return reportRelationship(source, index, position, plan)
         }
         let target = childKey.bytes
         builder.field(plan.slots[position].field) { $0.appendValue(tag: ValueTag.reference, target) }

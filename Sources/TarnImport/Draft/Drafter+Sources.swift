@@ -16,11 +16,12 @@ struct Surroundings {
 extension Drafter {
     /// Completes what keys have found by what other sources give, for the key alone or for everything.
     static func resolve(
-        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ around: Surroundings, _ values: DocumentValues?,
+        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ around: Surroundings, _ values: DocumentValues.Reference,
         keyOnly: Bool, _ found: inout PlaceList
     ) {
         found.resetExtras()
-        found.document = values?.tape
+        let values = values.takeUnretainedValue()
+        found.document = values.tape
         for extra in plan.extras where extra.isKey || !keyOnly {
             guard extra.rank < found[extra.slot].rank || found[extra.slot].null < 0 else { continue }
             switch resolve(extra.kind, tape, plans, around, values, &found) {
@@ -32,7 +33,7 @@ extension Drafter {
                 found[extra.slot].rank = extra.rank
             }
         }
-        if let injection = values?.keyInjection { inject(injection, tape, plan, object, around, &found) }
+        if let injection = values.keyInjection { inject(injection, tape, plan, object, around, &found) }
     }
 
     /// Asks code for the parts of a key that nothing else says.
@@ -62,7 +63,7 @@ extension Drafter {
     }
 
     private static func resolve(
-        _ kind: ExtraSource.Kind, _ tape: Tape, _ plans: [EntityPlan], _ around: Surroundings, _ values: DocumentValues?,
+        _ kind: ExtraSource.Kind, _ tape: Tape, _ plans: [EntityPlan], _ around: Surroundings, _ values: DocumentValues,
         _ found: inout PlaceList
     ) -> Found {
         typealias Place = PlaceList.Place
@@ -75,7 +76,7 @@ extension Drafter {
         case .owner(let kinds):
             return kinds.contains(Int(around.parentPlan)) ? .value(Place.number(.owner, 0)) : .absent
         case .document(let index):
-            guard let values, index < values.places.count, let document = values.tape, values.places[index] >= 0 else { return .absent }
+            guard index < values.places.count, let document = values.tape, values.places[index] >= 0 else { return .absent }
             let place = Place.number(.document, values.places[index])
             return document.kind(values.places[index]) == .null ? .null(place) : .value(place)
         case .position:
@@ -116,7 +117,7 @@ extension Drafter {
     }
 
     private static func text(
-        _ parts: [ExtraSource.TextPart], _ tape: Tape, _ plans: [EntityPlan], _ around: Surroundings, _ values: DocumentValues?,
+        _ parts: [ExtraSource.TextPart], _ tape: Tape, _ plans: [EntityPlan], _ around: Surroundings, _ values: DocumentValues,
         _ found: inout PlaceList
     ) -> Found {
         var text = ByteWriter(capacity: 128), null = -1, isWhole = true

@@ -17,8 +17,8 @@ extension Drafter {
 
     /// The value at a place, wherever that is.
     mutating func attribute(at value: Int, _ tape: Tape, _ position: Int, _ plan: EntityPlan) -> Bool {
+        if PlaceList.Place.isInside(value) { return attribute(tape, value, position, plan) }
         let kind = PlaceList.Place.kind(value)
-        if kind == .inside { return attribute(tape, value, position, plan) }
         if kind == .list || kind == .outerList { return listAttribute(tape, value, position, plan) }
         let (source, index) = found.at(value, tape)
         return attribute(source, index, position, plan)
@@ -27,11 +27,11 @@ extension Drafter {
     /// What a listed record gets that says nothing of an attribute.
     mutating func absentAttribute(_ position: Int, _ plan: EntityPlan) -> Bool {
         let slot = plan.slots[position]
-        guard slot.absentValue >= 0, let values = documentValues, let tape = values.tape else {
+        guard slot.absentValue >= 0, let tape = documentValues.tape else {
             builder.field(slot.field) { $0.appendValueNull() }
             return true
         }
-        let place = values.places[Int(slot.absentValue)]
+        let place = documentValues.places[Int(slot.absentValue)]
         guard tape.kind(place) != .null else {
             builder.field(slot.field) { $0.appendValueNull() }
             return true

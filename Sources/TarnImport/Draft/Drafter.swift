@@ -90,8 +90,10 @@ struct Drafter: ~Copyable {
     private(set) var current = Tape.root
     private(set) var currentPlan = 0
     private(set) var ownerKey: [UInt8] = []
-    /// Of the document that the records are from; nil if no plan takes anything of it.
-    var documentValues: DocumentValues?
+    /// Of the document that the records are from.
+    let documentValues: DocumentValues
+    /// The same, uncounted.
+    let values: DocumentValues.Reference
     /// Whether code may say keys.
     var injectsKeys = false
     private var prefix: [String] = []
@@ -104,8 +106,10 @@ struct Drafter: ~Copyable {
     /// For what transformers make, and for lists whose elements stand apart from each other.
     var transformed: JSONParser?, joined: JSONParser?
 
-    init(_ plan: ImportPlan) {
+    init(_ plan: ImportPlan, _ documentValues: DocumentValues) {
         self.plan = plan
+        self.documentValues = documentValues
+        values = Unmanaged.passUnretained(documentValues)
         list.kinds = plan.kinds
         list.plans = plan.plans
     }
@@ -126,7 +130,7 @@ struct Drafter: ~Copyable {
     ///
     /// - Parameter document: nil if it is read in parts.
     mutating func begin(_ context: ImportContext, _ document: Tape?) {
-        documentValues?.fill(plan.documentSources, context, document)
+        documentValues.fill(plan.documentSources, context, document)
     }
 
     /// Says where the next listed record stands. The position is -1 if it is in no list.
@@ -152,12 +156,12 @@ struct Drafter: ~Copyable {
             Pending(
                 index: index, plan: position, isListed: true,
                 around: Surroundings(
-                    parentPlan: Int32(parent?.plan ?? -1), position: ordinal < 0 ? -1 : ordinal + (documentValues?.firstPosition ?? 0)),
+                    parentPlan: Int32(parent?.plan ?? -1), position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition),
                 injectedField: parent?.field ?? 0, injectedKey: parent?.key ?? [], injectedTuple: parent?.tuple ?? []))
         var listedKey: [UInt8]?, isFirst = true
         while var next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
-            if plan.plans[next.plan].hasChoice {
+            if plan.hasChoices, plan.plans[next.plan].hasChoice {
                 current = next.index
                 guard let chosen = chosen(next.plan, tape, next.index) else {
                     reportUnknown(tape, next.index, plan.plans[next.plan])
@@ -190,12 +194,12 @@ struct Drafter: ~Copyable {
         prefix.removeAll(keepingCapacity: true)
         Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
         if plan.hasExtras || injectsKeys {
-            Drafter.resolve(tape, self.plan.plans, plan, pending.index, pending.around, documentValues, keyOnly: false, &found)
+            Drafter.resolve(tape, self.plan.plans, plan, pending.index, pending.around, values, keyOnly: false, &found)
             if plan.takesOwner { ownerKey = pending.injectedKey }
         }
         key.removeAll()
         let owner = pending.injectedTuple.isEmpty ? nil : KeyOwner(field: pending.injectedField, tuple: pending.injectedTuple)
-        guard Drafter.appendKey(tape, self.plan.plans, plan, pending.index, found, owner, documentValues, to: &key) else {
+        guard Drafter.appendKey(tape, self.plan.plans, plan, pending.index, found, owner, values, to: &key) else {
             let missing =
                 plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != owner?.field } ?? plan.keySlots.first
             let field = missing.map { plan.details[$0].name }

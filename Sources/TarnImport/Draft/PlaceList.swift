@@ -28,6 +28,10 @@ struct PlaceList: ~Copyable {
             case owner
         }
 
+        /// Whether it is there, and in the record's own JSON: nearly always.
+        @inline(__always)
+        static func isInside(_ value: Int) -> Bool { UInt(bitPattern: value) >> 56 == 0 }
+
         @inline(__always)
         static func kind(_ value: Int) -> Kind { value < 0 ? .inside : Kind(rawValue: value >> 56) ?? .inside }
 

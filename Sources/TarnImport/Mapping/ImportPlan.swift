@@ -9,6 +9,8 @@ struct ImportPlan {
     let documentSources: [DocumentSource]
     /// Which of the plans are of one tree of entities.
     let kinds: PlanKinds
+    /// Whether any entity has rules about which kind of it a record is.
+    let hasChoices: Bool
 
     /// - Throws: `.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
     init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
@@ -24,6 +26,7 @@ struct ImportPlan {
             plans[position].set(CompiledChoice(choice, entity.name, Dictionary(uniqueKeysWithValues: names)))
         }
         self.kinds = kinds
+        hasChoices = plans.contains(where: \.hasChoice)
         documentSources = builder.documentSources
     }
 

@@ -56,7 +56,7 @@ struct DraftList: ~Copyable {
 
     /// The draft of a record of that plan's tree.
     func find(_ plan: Int, _ key: Bytes) -> Int? {
-        let root = kinds.roots[plan]
+        let root = kinds.root(of: plan)
         let hash = DraftList.hash(Int(root), key), mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while slots[position] >= 0 {
@@ -86,8 +86,8 @@ struct DraftList: ~Copyable {
             arena.append(body)
             insert(
                 Draft(
-                    plan: Int32(plan), root: kinds.roots[plan], isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
-                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: DraftList.hash(Int(kinds.roots[plan]), key),
+                    plan: Int32(plan), root: kinds.root(of: plan), isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
+                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: DraftList.hash(Int(kinds.root(of: plan)), key),
                     isDeleted: deletion ?? false, isExact: isExact))
             return nil
         }

@@ -32,7 +32,7 @@ public final class Importer {
         self.catalog = catalog
         plan = try ImportPlan(mapping, catalog)
         parser = try JSONParser()
-        drafter = Drafter(plan, try DocumentValues())
+        drafter = Drafter(plan, try DocumentValues(hasSources: !plan.documentSources.isEmpty))
     }
 
     /// What one document listed.

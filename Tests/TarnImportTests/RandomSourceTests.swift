@@ -57,7 +57,7 @@ struct RandomSourceTests {
         let seed = UInt64.random(in: 0 ... .max)
         print("RandomSourceTests.paths: seed \(seed)")
         var dice = Dice(state: seed)
-        for _ in 0..<400 {
+        for _ in 0..<150 {
             let path = dice.path(), json = dice.object(0)
             let bed = try TestStore(
                 Schema([

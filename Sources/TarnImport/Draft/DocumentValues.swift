@@ -6,7 +6,8 @@ final class DocumentValues {
     /// As it is handed down for every record, without being counted.
     typealias Reference = Unmanaged<DocumentValues>
 
-    private let parser: JSONParser
+    /// Nil if there are no sources.
+    private let parser: JSONParser?
     private(set) var tape: Tape?
     /// Of each source the place on the tape; -1 if it is not there.
     private(set) var places: [Int] = []
@@ -15,14 +16,15 @@ final class DocumentValues {
     /// Of the first record that the document lists.
     private(set) var firstPosition = 0
 
-    init() throws(ImportError) { parser = try JSONParser() }
+    /// - Parameter hasSources: whether a mapping takes anything of it.
+    init(hasSources: Bool) throws(ImportError) { parser = hasSources ? try JSONParser() : nil }
 
     /// - Parameter document: the whole document; nil if it is read in parts.
     func fill(_ sources: [DocumentSource], _ context: ImportContext, _ document: Tape?) {
         firstPosition = context.firstPosition
         places = Array(repeating: -1, count: sources.count)
         tape = nil
-        guard !sources.isEmpty else { return }
+        guard let parser, !sources.isEmpty else { return }
         var text = ByteWriter(), present: [Int] = []
         text.append(UInt8(ascii: "["))
         for (index, source) in sources.enumerated() {

@@ -27,7 +27,7 @@ extension Drafter {
             if plan.hasChoices, plan.plans[destination].hasChoice {
                 guard let chosen = chosen(destination, tape, index) else {
                     // It is reported in its turn.
-                    if isInside { children.append(Pending(index: index, plan: destination, isListed: false, around: around)) }
+                    if isInside { children.append(Pending(index: index, plan: destination, isListed: false, around: remember(around))) }
                     return false
                 }
                 destination = chosen.plan
@@ -48,7 +48,7 @@ extension Drafter {
             childKey.finishStorageKey(from: 0)
             guard isInside else { return hasKey }
             // One without a key gets its turn all the same, and is reported there.
-            var child = Pending(index: index, plan: destination, isListed: false, around: around)
+            var child = Pending(index: index, plan: destination, isListed: false, around: remember(around))
             if target.takesOwner {
                 child.injectedKey = Array(key.bytes)
                 child.injectedTuple = ownTuple

@@ -63,7 +63,8 @@ struct Drafter: ~Copyable {
         var isListed: Bool
         /// Whether a rule says that it is of exactly the plan's entity.
         var isExact = false
-        var around = Surroundings()
+        /// What is known of it from where it stands, among the surroundings; -1 if nobody asks.
+        var around: Int32 = -1
         /// A reference that comes from where the object stands, not from its JSON.
         var injectedField: UInt16 = 0
         /// The key of the record that it belongs to; where no field is injected, only if the plan may take it.
@@ -82,6 +83,8 @@ struct Drafter: ~Copyable {
     static let pathBudget = 1 << 24
 
     private var stack: [Pending] = []
+    /// Of objects that wait for their turn; empty if no source asks for them.
+    private var surroundings: [Surroundings] = []
     var children: [Pending] = []
     var found = PlaceList()
     var keyFound = PlaceList()
@@ -152,11 +155,13 @@ struct Drafter: ~Copyable {
             return nil
         }
         stack.removeAll(keepingCapacity: true)
+        surroundings.removeAll(keepingCapacity: true)
         stack.append(
             Pending(
                 index: index, plan: position, isListed: true,
-                around: Surroundings(
-                    parentPlan: Int32(parent?.plan ?? -1), position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition),
+                around: remember(
+                    Surroundings(
+                        parentPlan: Int32(parent?.plan ?? -1), position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition)),
                 injectedField: parent?.field ?? 0, injectedKey: parent?.key ?? [], injectedTuple: parent?.tuple ?? []))
         var listedKey: [UInt8]?, isFirst = true
         while var next = stack.popLast() {
@@ -183,6 +188,13 @@ struct Drafter: ~Copyable {
         return listedKey
     }
 
+    /// Keeps what is known of an object that waits for its turn, if a source may ask for it.
+    mutating func remember(_ around: Surroundings) -> Int32 {
+        guard plan.takesSurroundings || injectsKeys else { return -1 }
+        surroundings.append(around)
+        return Int32(surroundings.count - 1)
+    }
+
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
         // Not before its turn: objects that come first may change the draft.
         if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) { return true }
@@ -194,7 +206,8 @@ struct Drafter: ~Copyable {
         prefix.removeAll(keepingCapacity: true)
         Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
         if plan.hasExtras || injectsKeys {
-            Drafter.resolve(tape, self.plan.plans, plan, pending.index, pending.around, values, keyOnly: false, &found)
+            let around = pending.around < 0 ? Surroundings() : surroundings[Int(pending.around)]
+            Drafter.resolve(tape, self.plan.plans, plan, pending.index, around, values, keyOnly: false, &found)
             if plan.takesOwner { ownerKey = pending.injectedKey }
         }
         key.removeAll()
@@ -236,7 +249,7 @@ struct Drafter: ~Copyable {
                 if place.value >= 0, PlaceList.Place.kind(place.value) == .inside, tape.kind(place.value) == .object,
                     case .toOne(let destination) = slot.kind
                 {
-                    children.append(Pending(index: place.value, plan: destination, isListed: false, around: around(position)))
+                    children.append(Pending(index: place.value, plan: destination, isListed: false, around: remember(around(position))))
                 }
                 continue
             }

@@ -11,6 +11,8 @@ struct ImportPlan {
     let kinds: PlanKinds
     /// Whether any entity has rules about which kind of it a record is.
     let hasChoices: Bool
+    /// Whether a source of any entity asks for where a record stands.
+    let takesSurroundings: Bool
 
     /// - Throws: `.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
     init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
@@ -26,6 +28,7 @@ struct ImportPlan {
             plans[position].set(CompiledChoice(choice, entity.name, Dictionary(uniqueKeysWithValues: names)))
         }
         self.kinds = kinds
+        takesSurroundings = plans.contains(where: \.isContextual)
         hasChoices = plans.contains(where: \.hasChoice)
         documentSources = builder.documentSources
     }

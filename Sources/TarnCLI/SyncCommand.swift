@@ -18,12 +18,18 @@ struct SyncCommand: AsyncParsableCommand {
               tarn sync --file forge/tarn.yaml --store /var/lib/forge.tarn
               tarn sync --base http://127.0.0.1:8080         through a gateway or a test server
               tarn sync --dry-run-orphans                    say what the server no longer lists, and delete nothing
+              tarn sync --overlay moved.yaml                 where the API has moved since the description was written
             """)
 
     @Argument(help: "The endpoints to sync; all if none is named.") var endpoints: [String] = []
     @OptionGroup var description: DescriptionOption
     @Option(help: ArgumentHelp("The store; by default the one of the description file.", valueName: "path"))
     var store: String?
+    @Option(
+        help: ArgumentHelp(
+            "A file that is laid over what the description says about where values come from; several are laid one over the other.",
+            valueName: "path"))
+    var overlay: [String] = []
     @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url"))
     var base: String?
     @Flag(help: "Ignore validators and fetch everything again.") var refetch = false
@@ -36,7 +42,8 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(name: [.short, .long], help: "Print nothing but errors.") var quiet = false
 
     func run() async throws {
-        let description = try description.load()
+        var description = try description.load()
+        for path in overlay { description = try description.applying(overlay: path) }
         for name in endpoints where !description.endpoints.contains(where: { $0.name == name }) {
             let known = description.endpoints.map(\.name).joined(separator: ", ")
             throw Failure(.usage, "\(description.file) has no endpoint \(name); it has \(known.isEmpty ? "none" : known)")

@@ -87,6 +87,14 @@ public enum QueryParameters {
         return reference.description
     }
 
+    /// The parameters of a URL's query, decoded, in their order. One without `=` has an empty value.
+    public static func values(in url: String) -> [(name: String, value: String)] {
+        (URLReference(url).query?.split(separator: "&") ?? []).map { part in
+            let value = part.drop { $0 != "=" }.dropFirst()
+            return (name(of: part), PercentEncoding.decode(String(value.map { $0 == "+" ? " " : $0 })))
+        }
+    }
+
     /// The decoded name of one `name=value` part.
     static func name(of part: some StringProtocol) -> String {
         let bytes = part.prefix { $0 != "=" }

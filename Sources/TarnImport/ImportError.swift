@@ -16,6 +16,12 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooLarge(Excess, limit: Int)
     /// The mapping names a transformer that is neither built in nor registered in it.
     case unknownTransformer(entity: String, field: String, name: String)
+    /// Records take values from `@root`, and the document is read in parts, before all of it is known.
+    case rootUnavailable(entity: String)
+    /// A rule names an entity that does not descend from the one that has it.
+    case noKind(String, of: String)
+    /// A record without a usable key, of an entity whose mapping says that this fails the unit.
+    case recordWithoutKey(entity: String, path: String, key: String)
     case outOfMemory
 
     /// What is too large.
@@ -46,6 +52,11 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
             "one record of the response has more than \(limit) bytes; raise the importer's limits.documentSize"
         case .unknownTransformer(let entity, let field, let name):
             "\(entity).\(field) is to go through `\(name)`, and there is no such transformer: register it in the mapping"
+        case .rootUnavailable(let entity):
+            "\(entity) takes values from @root, and the document is read in parts, before its root is known; add its body as a whole, or take the values from elsewhere"
+        case .noKind(let name, let parent): "\(name) is no entity that descends from \(parent), which is to choose it"
+        case .recordWithoutKey(let entity, let path, let key):
+            "the \(entity) at \(path) has no usable key (\(key)), and the mapping says that this fails the unit"
         case .outOfMemory: "there is no memory for a parser"
         }
     }

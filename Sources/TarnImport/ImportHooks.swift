@@ -11,6 +11,13 @@ public struct ImportHooks {
     /// What it leaves must be JSON, no deeper than the parser reads: otherwise the element is skipped, with the diagnostic
     /// `hook.invalid`.
     public var beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)?
+    /// Called for each record, nested ones included, that does not say all of its key, before its identity is determined: with the entity,
+    /// the record's JSON, and that of the record that it is nested in, if it is in one. What it returns, by the names of the key's
+    /// attributes and relationships, completes the key: texts and numbers.
+    ///
+    /// It is a pure function: it is asked again wherever the key is needed.
+    public var injectKey: KeyInjection?
+    public typealias KeyInjection = (_ entity: String, _ json: JSONValue, _ parent: JSONValue?) -> [String: JSONValue]
     /// Called for each record of the unit before it is merged, nested ones included. False leaves the record out: it is counted as
     /// skipped, and what is stored of it stays.
     public var afterDraft: ((_ draft: inout ImportedDraft) -> Bool)?
@@ -19,11 +26,12 @@ public struct ImportHooks {
 
     /// None of them is called unless it is given.
     public init(
-        beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)? = nil,
+        beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)? = nil, injectKey: KeyInjection? = nil,
         afterDraft: ((_ draft: inout ImportedDraft) -> Bool)? = nil,
         afterMerge: ((_ report: ImportReport, _ writer: inout StoreWriter) throws -> Void)? = nil
     ) {
         self.beforeDraft = beforeDraft
+        self.injectKey = injectKey
         self.afterDraft = afterDraft
         self.afterMerge = afterMerge
     }

@@ -112,6 +112,8 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
         case keyMissing = "key.missing"
         /// An element of which a hook made what is no JSON, or JSON that is too deep: it is skipped.
         case hookInvalid = "hook.invalid"
+        /// A record for which no rule says which entity it is, where the rules say that it is skipped then, with everything nested in it.
+        case entityUnknown = "entity.unknown"
         /// A value of a wrong type: the old value is kept.
         case valueType = "value.type"
         /// A text that is none of the values of an `enum` that has a fallback: the fallback is stored.

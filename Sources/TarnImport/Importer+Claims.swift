@@ -4,7 +4,7 @@ internal import TarnStore
 
 /// One record's word that a relationship leads to another, which may be led to by one only.
 struct Claim {
-    /// The plan of the entity that has the reference, and its field.
+    /// The plan of the topmost entity that has the reference, and its field.
     var plan: Int
     var field: UInt16
     var owner: [UInt8]
@@ -103,7 +103,7 @@ extension Importer {
         }
         for other in others {
             guard case .updated? = try set(field, to: nil, position: nil, of: entity, other, &writer) else { continue }
-            tally.updated(claim.plan, other, draft: other.withUnsafeBytes { drafter.list.find(claim.plan, $0) })
+            countUpdated(claim.plan, other, in: &tally)
             // Of what was stored before, this unit is simply the newer word.
             guard let earlier = place(of: claim, by: other), case .reference(let reference) = field.kind,
                 let destination = catalog.entity(id: reference.destination)

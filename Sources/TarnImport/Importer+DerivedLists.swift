@@ -6,7 +6,7 @@ extension Importer {
     /// Lists whose references stand in their members: members that came as bare keys get theirs, members that left lose it.
     /// Of members whose references are a list, both is done here.
     ///
-    /// - Parameter older: records, by entity and key, whose answer is older than what is stored.
+    /// - Parameter older: records, by the root of their entity and key, whose answer is older than what is stored.
     func connectDerived(
         _ writer: inout StoreWriter, _ tally: inout ImportTally, except older: Set<[UInt8]>, hasLocal: Bool
     ) throws {
@@ -17,7 +17,7 @@ extension Importer {
         let lost = lostMembers { drafter.derived[$0].keepsOthers || last[drafter.derived[$0].identity] == $0 }
         for (index, note) in drafter.derived.enumerated() where note.keepsOthers || last[note.identity] == index {
             try cancellation?.check()
-            if !older.isEmpty, older.contains(Array(note.entity.utf8) + [0] + note.target) { continue }
+            if !older.isEmpty, older.contains(Array("\(note.root) ".utf8) + note.target) { continue }
             let owner = plan.plans[note.ownerPlan].entity
             guard let indexID = note.field.index else { continue }
             for (position, member) in note.members.enumerated() where note.unsetMembers.contains(member) {
@@ -42,7 +42,7 @@ extension Importer {
                     }
                     continue
                 }
-                if case .updated = outcome { tally.updated(note.ownerPlan, member, draft: member.withUnsafeBytes { drafter.list.find(note.ownerPlan, $0) }) }
+                if case .updated = outcome { countUpdated(note.ownerPlan, member, in: &tally) }
             }
             if note.keepsOthers { continue }
             try writer.applyIndexChanges()
@@ -69,7 +69,7 @@ extension Importer {
                     ? try set(note.field, contains: note.target, false, of: owner, referrer, &writer)
                     : try set(note.field, to: nil, position: nil, of: owner, referrer, &writer)
                 if case .updated? = outcome {
-                    tally.updated(note.ownerPlan, referrer, draft: referrer.withUnsafeBytes { drafter.list.find(note.ownerPlan, $0) })
+                    countUpdated(note.ownerPlan, referrer, in: &tally)
                 }
             }
         }

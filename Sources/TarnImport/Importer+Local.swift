@@ -9,18 +9,20 @@ extension Importer {
         case whole
         /// Nothing: the record was deleted here.
         case nothing
-        /// A part, which was written; whether it is wide.
-        case part(isWide: Bool)
+        /// A part, which was written; whether it is wide, and the plan of the kind that the record keeps, if not that of the draft.
+        case part(isWide: Bool, kept: Int?)
     }
 
     /// Takes the fields that keep their local value out of a draft, and remembers in the mark what the response says of them.
     func respectLocal(
-        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, into rest: inout ByteWriter, _ writer: inout StoreWriter
+        _ planIndex: Int, _ key: Bytes, _ body: RowBody, into rest: inout ByteWriter, _ writer: inout StoreWriter
     ) throws -> LocalOutcome {
-        let access = writer.access, entity = plan.entity
+        let access = writer.access, plan = plan.plans[planIndex], entity = plan.entity
         guard var mark = try access.localMark(entity.root, key) else { return .whole }
-        let row = try access.lending { try access.row(entity, key).map { Array($0.body.bytes) } }
-        let isWide = try access.lending { try access.row(entity, key)?.isWide ?? false }
+        // Of whatever kind it is.
+        let tree = root(of: entity)
+        let row = try access.lending { try access.row(tree, key).map { Array($0.body.bytes) } }
+        let (isWide, stored) = try access.lending { try access.row(tree, key).map { ($0.isWide, $0.entity) } } ?? (false, entity.id)
         // Of a record that is not there nothing local is left to keep.
         guard plan.policies.local != .server, mark.operation == .delete || row != nil else {
             try writer.removeLocalMark(entity.root, key)
@@ -29,9 +31,13 @@ extension Importer {
         var builder = BodyBuilder(), kept: [String] = [], isNews = mark.isGoneAtServer
         mark.isGoneAtServer = false
         let isWhole = plan.policies.local == .keep || mark.operation != .update
+        let keptPlan = keptKind(planIndex, stored, isWhole: isWhole)
+        let known = keptPlan.map { Set(self.plan.plans[$0].entity.fields.map(\.id)) }
         for index in 0..<body.count {
             let id = body.id(at: index)
             guard let value = body.value(at: index) else { continue }
+            // What the kept kind does not have comes again when the server knows the change.
+            if let known, id != WholeKey.field, !known.contains(id) { continue }
             guard id != WholeKey.field, !entity.key.contains(id), isWhole || mark.covers(id) else {
                 builder.field(id, value)
                 continue
@@ -47,6 +53,12 @@ extension Importer {
             reportKept(entity, key, nil, "it was deleted here, which the server does not know yet; it does not come back")
             return .nothing
         }
+        if let keptPlan {
+            let kind = self.plan.plans[keptPlan].entity
+            reportKept(
+                kind, key, nil,
+                "changed here, which the server does not know yet: it stays a \(kind.name), and the response says that it is a \(entity.name)")
+        }
         if !kept.isEmpty {
             reportKept(
                 entity, key, kept.count == 1 ? kept[0] : nil,
@@ -55,7 +67,15 @@ extension Importer {
         rest.removeAll()
         let restIsWide = builder.isWide
         builder.finish(into: &rest)
-        return .part(isWide: restIsWide)
+        return .part(isWide: restIsWide, kept: keptPlan)
+    }
+
+    /// The plan of the kind that a marked record stays: all of a record that is kept, and otherwise what has fields that the kind the
+    /// response says has not, since a local value may be in them. Nil if it takes the kind of the response, or is of it.
+    private func keptKind(_ planIndex: Int, _ stored: UInt16, isWhole: Bool) -> Int? {
+        let said = plan.plans[planIndex].entity
+        guard stored != said.id, let known = plan.plans.firstIndex(where: { $0.entity.id == stored }) else { return nil }
+        return !isWhole && plan.kinds.isKind(planIndex, of: known) ? nil : known
     }
 
     /// Whether a stored value says what a draft says, though a long list of it may stand in a table of its own.

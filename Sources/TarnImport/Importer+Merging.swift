@@ -3,6 +3,17 @@
 internal import TarnStore
 
 extension Importer {
+    /// The topmost entity of a tree: by it a record is found whatever kind it is.
+    func root(of entity: Catalog.Entity) -> Catalog.Entity {
+        entity.root == entity.id ? entity : catalog.entity(id: entity.root) ?? entity
+    }
+
+    /// Counts a record that got or lost a reference after its draft, if it has one, was stored: as the kind that the draft is of.
+    func countUpdated(_ plan: Int, _ key: [UInt8], in tally: inout ImportTally) {
+        let draft = key.withUnsafeBytes { drafter.list.find(plan, $0) }
+        tally.updated(draft.map { Int(drafter.list.drafts[$0].plan) } ?? plan, key, draft: draft)
+    }
+
     /// A value that a hook set and the attribute's type does not take.
     func reportRefused(_ plan: EntityPlan, _ key: Bytes, _ field: String, _ json: JSONValue) {
         drafter.diagnosticCount += 1
@@ -17,12 +28,12 @@ extension Importer {
 
     /// Merges a draft by what its entity says about versions and lists. Nil if it is older than what is stored.
     func merge(
-        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool, _ writer: inout StoreWriter
+        _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool, _ writer: inout StoreWriter
     ) throws -> StoreWriter.Outcome? {
         let access = writer.access
         var combined = ByteWriter(), isOlder = false, isWide: Bool?
         try access.lending {
-            guard let row = try access.row(plan.entity, key) else { return }
+            guard let row = try access.row(root(of: plan.entity), key) else { return }
             isOlder = plan.policies.isOlder(body, than: row.body)
             guard !isOlder, !plan.policies.lists.isEmpty else { return }
             isWide = try plan.policies.combined(body, with: row.body, into: &combined) { value, reference in
@@ -34,9 +45,9 @@ extension Importer {
         }
         if isOlder { return nil }
         guard let isWide, let both = RowBody(combined.bytes, isWide: isWide) else {
-            return try writer.merge(plan.entity, key, body, isComplete: isComplete)
+            return try writer.merge(plan.entity, key, body, isComplete: isComplete, isExact: isExact)
         }
-        return try writer.merge(plan.entity, key, both, isComplete: isComplete)
+        return try writer.merge(plan.entity, key, both, isComplete: isComplete, isExact: isExact)
     }
 
     /// Deletes what the response says is no more, by its delete rules, when everything else is stored.
@@ -51,7 +62,7 @@ extension Importer {
             if plan.policies.version != 0 {
                 let access = writer.access, storageKey = drafter.list.key(draft)
                 let isOlder = try access.lending {
-                    try access.row(plan.entity, storageKey).map { plan.policies.isOlder(body, than: $0.body) } ?? false
+                    try access.row(root(of: plan.entity), storageKey).map { plan.policies.isOlder(body, than: $0.body) } ?? false
                 }
                 if isOlder {
                     tally.older(Int(draft.plan))
@@ -60,7 +71,8 @@ extension Importer {
             }
             if try keepsDeleted(plan, drafter.list.key(draft), &writer) { continue }
             do {
-                if try writer.delete(plan.entity.name, key) {
+                // Whatever kind of its tree is stored under the key: it is the one record.
+                if try writer.delete(root(of: plan.entity).name, key) {
                     tally.deleted(Int(draft.plan))
                 } else {
                     // The same unit may have listed it before.
@@ -87,7 +99,7 @@ extension Importer {
             let found = plans.lazy.compactMap { position in
                 dropped.storageKey.withUnsafeBytes { self.drafter.list.find(position, $0) }.map { (position, $0) }
             }.first
-            guard let position = found?.0 ?? plans.first else { continue }
+            guard let position = found.map({ Int(drafter.list.drafts[$0.1].plan) }) ?? plans.first else { continue }
             let entity = plan.plans[position].entity
             tally.dropped(position, draft: found?.1, dropped.outcome)
             report.skipped += 1

@@ -41,20 +41,34 @@ extension Importer {
     ///
     /// - Parameters:
     ///   - next: the next bytes of the document, as many as the caller likes; nil at its end.
+    ///   - context: what the mapping may take from beside the body.
     ///   - part: what was added of a part, in the order of the document. Called at least once for a sound document.
     /// - Throws: `ImportError` with offsets in the whole document, and what the closures throw. Then what was added since the
     ///   last commit has to be discarded, and a transaction with earlier parts must not be committed if the document is to
-    ///   be one change. Of a list that stands twice in the document, `.notRecords`.
+    ///   be one change. Of a list that stands twice in the document, `.notRecords`. `.rootUnavailable` if the document has a list and
+    ///   the mapping takes values of its records from `@root`, which may stand behind it.
     public func addParts(
-        records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil, next: () throws -> [UInt8]?,
-        part: (Added) throws -> Void
+        records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil, context: ImportContext = ImportContext(),
+        next: () throws -> [UInt8]?, part: (Added) throws -> Void
     ) throws {
-        let target = try target(entity, parent)
-        try divide(records, next) { tape, place in try part(draft(tape, place, target)) }
+        let target = try target(entity, parent), takesRoot = plan.takesRoot(target.plan)
+        drafter.begin(context, nil)
+        var isWhole = false
+        try divide(records, next) { frame in
+            drafter.begin(context, frame)
+            isWhole = true
+        } _: { tape, place in
+            if takesRoot, !isWhole { throw ImportError.rootUnavailable(entity: entity) }
+            let added = draft(tape, place, target, from: parser.origin.firstElement)
+            if let failure = drafter.failure { throw failure }
+            try part(added)
+        }
     }
 
     /// A body that is in memory, and too large for the parser.
-    func addDivided(_ body: [UInt8], _ records: KeyPath, _ target: Target) throws(ImportError) -> Added {
+    func addDivided(
+        _ body: [UInt8], _ records: KeyPath, _ target: Target, _ context: ImportContext
+    ) throws(ImportError) -> Added {
         var added = Added(listed: [], count: 0)
         do {
             for isDrafted in [false, true] {
@@ -65,11 +79,13 @@ extension Importer {
                     defer { start = end }
                     return Array(body[start..<end])
                 }
-                try divide(records, next) { tape, place in
+                try divide(records, next) { frame in
+                    // The values of the root are known when the records are drafted.
+                    if !isDrafted { drafter.begin(context, frame) }
+                } _: { tape, place in
                     guard isDrafted else { return }
-                    let part = draft(tape, place, target)
-                    added.listed += part.listed
-                    added.count += part.count
+                    added.append(draft(tape, place, target, from: parser.origin.firstElement))
+                    if let failure = drafter.failure { throw failure }
                 }
             }
         } catch let error as ImportError {
@@ -81,10 +97,14 @@ extension Importer {
     }
 
     /// Hands over the tape of every part, with the place of its list, or of the one record.
+    ///
+    /// - Parameter frame: called with everything but the elements of the list, behind the last of them; before the one record if
+    ///   there is no list.
     private func divide(
-        _ records: KeyPath, _ next: () throws -> [UInt8]?, _ body: (Tape, Int) throws -> Void
+        _ records: KeyPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
     ) throws {
         let limits = limits
+        guard records.isPlain else { return try readWhole(records, next, frame: handOver, body) }
         var splitter = DocumentSplitter(path: records.keys, partSize: limits.partSize, limit: limits.documentSize)
         let path = "$" + records.keys.map { Tape.step($0) }.joined()
         var elements = 0
@@ -112,12 +132,29 @@ extension Importer {
             throw ImportError.tooLarge(excess.what, limit: limits.documentSize)
         }
         let frame = try parse(splitter.frame.bytes) { splitter.offset(inFrame: $0) }
-        let place = try locate(records, in: frame)
+        handOver(frame)
+        let place = try locate(records, in: frame)[0]
         guard splitter.hasList else { return try body(frame, place) }
         // The last of equal keys counts, which may not be the list that was read.
         guard frame.kind(place) == .array, !splitter.hasSecondList else {
             throw ImportError.notRecords(path: records.description, found: "not the only value of its key")
         }
+    }
+
+    /// Where the records are cannot be told from the keys on the way: such a document is one part.
+    private func readWhole(
+        _ records: KeyPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
+    ) throws {
+        var whole = ByteWriter(capacity: 1 << 16)
+        while let piece = try next() {
+            guard whole.count + piece.count <= limits.bodySize else { throw ImportError.tooLarge(.body, limit: limits.bodySize) }
+            guard whole.count + piece.count <= limits.documentSize else { throw ImportError.tooLarge(.document, limit: limits.documentSize) }
+            whole.append(piece)
+        }
+        let tape = try parse(whole.bytes) { $0 }
+        let places = try locate(records, in: tape)
+        handOver(tape)
+        for place in places { try body(tape, place) }
     }
 
     private func parse(_ bytes: Bytes, offset: (Int) -> Int) throws(ImportError) -> Tape {

@@ -36,7 +36,7 @@ public final class Importer {
         self.catalog = catalog
         plan = try ImportPlan(mapping, catalog)
         parser = try JSONParser()
-        drafter = Drafter(plan)
+        drafter = Drafter(plan, try DocumentValues(hasSources: !plan.documentSources.isEmpty))
     }
 
     /// What one document listed.
@@ -45,13 +45,19 @@ public final class Importer {
         public var listed: [ListedRecord]
         /// How many elements the list had.
         public var count: Int
-        /// Of them, the ones without a usable key: what they stand for is not known.
+        /// Of them, the ones without a usable key, or of no kind that the rules know: what they stand for is not known.
         public var skipped: Int
 
         public init(listed: [ListedRecord], count: Int, skipped: Int = 0) {
             self.listed = listed
             self.count = count
             self.skipped = skipped
+        }
+
+        mutating func append(_ other: Added) {
+            listed += other.listed
+            count += other.count
+            skipped += other.skipped
         }
     }
 
@@ -65,39 +71,67 @@ public final class Importer {
     /// - Parameters:
     ///   - records: where the list is. An object there is one record.
     ///   - parent: a record that the listed ones belong to.
-    /// - Throws: `ImportError`; then nothing of this document is kept in the unit, and what was added before stays in it.
+    ///   - context: what the mapping may take from beside the body.
+    /// - Throws: `ImportError`; then nothing of this document is kept in the unit, and what was added before stays in it, but for
+    ///   `.recordWithoutKey`, with which the unit has failed, and which ``commit(into:)`` throws again.
     ///   `.unknownField` if the parent's relationship is not a to-one that is stored in the listed records.
     public func add(
-        _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil
+        _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil,
+        context: ImportContext = ImportContext()
     ) throws(ImportError) -> Added {
         let target = try target(entity, parent)
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
-        guard body.count <= limits.documentSize else { return try addDivided(body, records, target) }
+        guard body.count <= limits.documentSize else { return try addDivided(body, records, target, context) }
         let tape = try parse(body)
-        let place = try locate(records, in: tape)
-        return draft(tape, place, target)
+        let places = try locate(records, in: tape)
+        drafter.begin(context, tape)
+        let added = draft(tape, places, target)
+        if let failure = drafter.failure { throw failure }
+        return added
     }
 
     /// Whose records a document lists.
     struct Target {
         var plan: Int
-        var injected: (field: UInt16, key: [UInt8], tuple: [UInt8])?
+        var parent: Parent?
+
+        /// A record that the listed ones belong to, and the field that leads to it.
+        struct Parent {
+            var field: UInt16
+            var plan: Int
+            var key: [UInt8]
+            var tuple: [UInt8]
+        }
     }
 
     func target(_ entity: String, _ parent: ParentReference?) throws(ImportError) -> Target {
         guard let position = plan.position(of: entity) else { throw .unknownEntity(entity) }
         if hooks.beforeDraft != nil, editedParser == nil { editedParser = try JSONParser() }
+        drafter.documentValues.keyInjection = hooks.injectKey
+        drafter.injectsKeys = hooks.injectKey != nil
         guard let parent else { return Target(plan: position) }
         guard let field = plan.plans[position].entity.field(parent.relationship),
             case .reference(let reference) = field.kind, !reference.isToMany
         else {
             throw .unknownField(entity: entity, field: parent.relationship)
         }
-        return Target(plan: position, injected: (field.id, parent.storageKey, parent.tuple))
+        let itsPlan = plan.plans.firstIndex { $0.entity.id == reference.destination } ?? -1
+        return Target(
+            plan: position,
+            parent: Target.Parent(field: field.id, plan: itsPlan, key: parent.storageKey, tuple: parent.tuple))
+    }
+
+    /// Drafts the records of several lists, as of one.
+    func draft(_ tape: Tape, _ places: [Int], _ target: Target) -> Added {
+        var added = Added(listed: [], count: 0)
+        for place in places { added.append(draft(tape, place, target, from: added.count)) }
+        return added
     }
 
     /// Drafts the records of a list, or the one record that stands there.
-    func draft(_ tape: Tape, _ place: Int, _ target: Target) -> Added {
+    ///
+    /// - Parameter start: how many records the document listed before.
+    func draft(_ tape: Tape, _ place: Int, _ target: Target, from start: Int) -> Added {
         var added = Added(listed: [], count: 0)
         let isList = tape.kind(place) == .array
         let list = tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
@@ -117,8 +151,8 @@ public final class Importer {
                 (tape, index) = (edited, Tape.root)
             }
             drafter.locate(list: list, position: position, place: index)
-            let skipped = drafter.skipped
-            if let key = drafter.draft(tape, index, plan: target.plan, parent: target.injected) {
+            let skipped = drafter.skipped, ordinal = start + added.count - 1
+            if let key = drafter.draft(tape, index, plan: target.plan, parent: target.parent, ordinal: ordinal) {
                 added.listed.append(ListedRecord(entity: entity.root, storageKey: key))
             } else if drafter.skipped > skipped {
                 added.skipped += 1
@@ -133,7 +167,7 @@ public final class Importer {
         return added
     }
 
-    private func parse(_ body: [UInt8]) throws(ImportError) -> Tape {
+    func parse(_ body: [UInt8]) throws(ImportError) -> Tape {
         let result: Result<Tape, ImportError> = body.withUnsafeBytes { bytes in
             do throws(ImportError) { return .success(try parser.parse(bytes)) } catch { return .failure(error) }
         }
@@ -142,6 +176,9 @@ public final class Importer {
 
     /// The diagnostics of the unit so far.
     public var diagnostics: [Diagnostic] { drafter.diagnostics }
+
+    /// Whether the unit has failed, and can only be discarded: a record has no key where ``KeylessPolicy/fail`` is said.
+    public var hasFailed: Bool { drafter.failure != nil }
 
     /// Forgets everything that was added since the last commit.
     public func discard() {
@@ -152,8 +189,10 @@ public final class Importer {
 
     /// Merges what was added into the store, and begins a new unit. Rows whose content does not change are not written.
     ///
-    /// - Throws: `StoreError`; then the transaction must not be committed. `.notUnique` if ``isStrict``.
+    /// - Throws: `StoreError`; then the transaction must not be committed. `.notUnique` if ``isStrict``. `ImportError.recordWithoutKey` if
+    ///   the unit has failed with it, until ``discard()``.
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
+        if let failure = drafter.failure { throw failure }
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
         var report = ImportReport()
@@ -185,34 +224,38 @@ public final class Importer {
                         tally.skipped(planIndex)
                         report.skipped += 1
                         let access = writer.access
-                        if try access.lending({ try access.row(entity, key) == nil }) {
+                        // Of whatever kind it is.
+                        if try access.lending({ try access.row(root(of: entity), key) == nil }) {
                             report.dropped.append(ListedRecord(entity: entity.root, storageKey: Array(key)))
                         }
                         continue
                     }
                     if let isWide = edited.isWide, let changed = RowBody(editedBody.bytes, isWide: isWide) { body = changed }
                 }
+                var target = planIndex, isExact = draft.isExact
                 if hasLocal {
-                    switch try respectLocal(plan.plans[planIndex], key, body, into: &localBody, &writer) {
+                    switch try respectLocal(planIndex, key, body, into: &localBody, &writer) {
                     case .whole: break
                     case .nothing:
                         tally.skipped(planIndex)
                         report.skipped += 1
                         report.dropped.append(ListedRecord(entity: entity.root, storageKey: Array(key)))
                         continue
-                    case .part(let isWide):
+                    case .part(let isWide, let kept):
+                        if let kept { (target, isExact) = (kept, false) }
                         if let rest = RowBody(localBody.bytes, isWide: isWide) { body = rest }
                     }
                 }
                 var outcome: StoreWriter.Outcome?
                 if plan.plans[planIndex].policies.readsStored {
-                    outcome = try merge(plan.plans[planIndex], key, body, isComplete: draft.isComplete, &writer)
+                    outcome = try merge(plan.plans[target], key, body, isComplete: draft.isComplete, isExact: isExact, &writer)
                 } else {
-                    outcome = try writer.merge(entity, key, body, isComplete: draft.isComplete)
+                    outcome = try writer.merge(
+                        plan.plans[target].entity, key, body, isComplete: draft.isComplete, isExact: isExact)
                 }
                 guard let outcome else {
                     tally.older(planIndex)
-                    olderLists.insert(Array(entity.name.utf8) + [0] + Array(key))
+                    olderLists.insert(Array("\(entity.root) ".utf8) + Array(key))
                     continue
                 }
                 tally.stored(planIndex, draft: index, outcome)
@@ -249,27 +292,5 @@ public final class Importer {
         discard()
         try hooks.afterMerge?(report, &writer)
         return report
-    }
-
-    func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> Int {
-        var index = Tape.root
-        for key in path.keys {
-            guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else {
-                var present: [String] = []
-                if tape.kind(index) == .object {
-                    var i = index + 1
-                    while i < tape.end(index), present.count < 8 {
-                        present.append(String(decoding: tape.string(i), as: UTF8.self))
-                        i = tape.next(i + 1)
-                    }
-                }
-                throw .recordsNotFound(path: path.description, missing: key, present: present)
-            }
-            index = value
-        }
-        guard tape.kind(index) == .array || tape.kind(index) == .object else {
-            throw .notRecords(path: path.description, found: tape.describe(index))
-        }
-        return index
     }
 }

@@ -52,6 +52,22 @@ struct SyncCommandTests {
         #expect(result.error.contains("(2 times)"))
     }
 
+    @Test("--overlay takes values from where an overlay says; one that is wrong is named with its line, and nothing is fetched")
+    func overlays() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([recording("/items", #"[{"id":1,"label":"a"}]"#)])
+        let overlay = try folder.write("moved.yaml", "entities: { Item: { attributes: { name: { from: label } } } }")
+        let result = try await tarn("sync", "--file", file, "--base", server.base, "--overlay", overlay)
+        #expect(result.status == 0 && result.error == "", "\(result.error)")
+        let got = try await tarn("get", "--file", file, "Item", "1")
+        #expect(try json(got.output)["name"] as? String == "a", "\(got.output)")
+        let wrong = try folder.write("wrong.yaml", "entities:\n  Itme: {}")
+        let failed = try await tarn("sync", "--file", file, "--base", server.base, "--overlay", overlay, "--overlay", wrong)
+        #expect(failed.status == 2 && failed.error.contains("wrong.yaml:2:3: entities.Itme"), "\(failed.error)")
+        #expect(server.requests.count == 1)
+    }
+
     @Test("an interrupt during a stalled page ends with 130, the store is usable, and the next sync goes on", arguments: [SIGINT, SIGTERM])
     func interruptIsClean(signal: Int32) async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/s"

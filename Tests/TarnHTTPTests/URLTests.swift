@@ -136,6 +136,14 @@ struct HTTPURLTests {
 
 @Suite("Query parameters")
 struct QueryParametersTests {
+    @Test("the parameters of a query are read in their order, decoded; one without a value has an empty one", arguments: [
+        ("https://a/x?page=2&q=a%20b+c%2B", ["page", "2", "q", "a b c+"]), ("/x?a%5B0%5D=1&a%5B0%5D=2", ["a[0]", "1", "a[0]", "2"]),
+        ("/x?flag&b=c=d&&e=", ["flag", "", "b", "c=d", "e", ""]), ("/x?", []), ("/x", []), ("/x?q=%C3%BC#f", ["q", "ü"]),
+    ] as [(String, [String])])
+    func values(_ url: String, _ expected: [String]) {
+        #expect(QueryParameters.values(in: url).flatMap { [$0.name, $0.value] } == expected)
+    }
+
     @Test("parameters are appended percent-encoded, unreserved bytes kept")
     func append() {
         #expect(QueryParameters.append([("a b", "c&d=e/ü")], to: "/x") == "/x?a%20b=c%26d%3De%2F%C3%BC")

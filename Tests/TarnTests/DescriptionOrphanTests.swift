@@ -31,6 +31,17 @@ struct DescriptionOrphanTests {
         #expect(try endpoint(written).orphans == orphans)
     }
 
+    @Test("an endpoint with several entities may take what its walks have listed", arguments: [
+        ("after_two_scans", Orphans()), ("after_one_scan", Orphans(walks: 1)), ("keep", nil),
+        ("{ scope: listed, after: one_scan, allow_empty: true, then: delete }", Orphans(walks: 1, allowsEmpty: true)),
+    ] as [(String, Orphans?)])
+    func envelope(written: String, orphans: Orphans?) throws {
+        let text = soundDescription.replacing(
+            "    records: $\n    entity: Issue", with: "    records: { data: Issue, labels: Label }\n    orphans: \(written)")
+        let endpoint = try #require(try Description.parse(text, file: "forge.yaml").endpoints.first)
+        #expect(endpoint.orphans == orphans && endpoint.envelope.map(\.entity) == ["Issue", "Label"])
+    }
+
     @Test("an endpoint with an owner may take what the owner has, and unlink instead of deleting")
     func owner() throws {
         #expect(try endpoint("orphans: { scope: owner, then: unlink }", "ofMilestone").orphans == Orphans(.owner, action: .unlink))
@@ -54,12 +65,12 @@ struct DescriptionOrphanTests {
     @Test("what is done with local changes is said by the API or an entity")
     func local() throws {
         let plain = try Description.parse(soundDescription, file: "forge.yaml")
-        #expect(plain.mapping.local(of: "User") == .fields)
+        #expect(plain.mapping.local(of: "User", in: plain.schema) == .fields)
         let api = try Description.parse(soundDescription.replacing("  naming:", with: "  local: keep\n  naming:"), file: "forge.yaml")
-        #expect(api.mapping.local(of: "User") == .keep)
+        #expect(api.mapping.local(of: "User", in: api.schema) == .keep)
         let entity = try Description.parse(
             soundDescription.replacing("  User:\n    key: id", with: "  User:\n    key: id\n    local: server"), file: "forge.yaml")
-        #expect(entity.mapping.local(of: "User") == .server && entity.mapping.local(of: "Issue") == .fields)
+        #expect(entity.mapping.local(of: "User", in: entity.schema) == .server && entity.mapping.local(of: "Issue", in: entity.schema) == .fields)
     }
 
     @Test("what is wrong is said with its place", arguments: [
@@ -81,6 +92,11 @@ struct DescriptionOrphanTests {
         .init("    records: $", "    orphans: { check: '/issues/{issue.nr}' }\n    records: $", "37:23: endpoints.issues.orphans.check: {issue.nr}: unknown attribute \"nr\""),
         .init("    records: $", "    orphans: { check: '/{x}/{issue.id}' }\n    records: $", "37:23: endpoints.issues.orphans.check: {x} has no value: write with: { x: … }"),
         .init("    records: $", "    orphans: { allow_empty: yes }\n    records: $", "37:29: endpoints.issues.orphans.allow_empty: expected true or false"),
+        .init("    records: $\n    entity: Issue", "    records: { data: Issue, labels: Label }\n    orphans: entity", "38:14: endpoints.issues.orphans: the records are of several entities: only those"),
+        .init("    records: $\n    entity: Issue", "    records: { data: Issue, labels: Label }\n    orphans: { scope: entity, keep: id = 1, check: '/{issue.id}', then: unlink }",
+            "38:23: endpoints.issues.orphans.scope: the records are of several", "38:37: endpoints.issues.orphans.keep: the records",
+            "38:52: endpoints.issues.orphans.check: the records", "38:73: endpoints.issues.orphans.then: the records"),
+        .init("    records: $\n    entity: Issue", "    records: { data: Issue, labels: Label }\n    orphans: { where: id = 1 }", "38:23: endpoints.issues.orphans.where: the records"),
         .init("  naming:", "  local: mine\n  naming:", "7:10: api.local: unknown rule for local changes \"mine\": known are fields, keep, server"),
     ] as [BrokenDescription])
     func problems(row: BrokenDescription) { row.check() }

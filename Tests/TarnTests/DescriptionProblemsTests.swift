@@ -82,13 +82,13 @@ struct DescriptionProblemsTests {
                 "5:12: api.headers: expected a mapping from field names to values, found a list"),
             .init(
                 "naming: { id: identifier }", "naming: id",
-                "7:11: api.naming: expected a mapping from words in JSON to words in names, found \"id\""),
+                "7:11: api.naming: unknown naming style \"id\": known are snake_case, camelCase"),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]",
-                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was, version, deleted, rest, coercion, dates, nulls, absent, to_many, duplicates, local), found a list"),
+                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, ignore, rest, version, deleted, naming, kinds, otherwise, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found a list"),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label:",
-                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, ignore, compression, was, version, deleted, rest, coercion, dates, nulls, absent, to_many, duplicates, local), found nothing"),
+                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, ignore, rest, version, deleted, naming, kinds, otherwise, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found nothing"),
             .init(
                 "attributes: { id: int, number: int, title: string }", "attributes: [id]",
                 "18:17: entities.Milestone.attributes: expected a mapping from names to types, found a list"),

@@ -20,8 +20,9 @@ struct DescriptionReferenceTests {
     static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/Tarn/Tarn.docc/DescriptionFile.md").standardized
 
-    /// The page about values shows parts of descriptions too.
+    /// The pages about values show parts of descriptions too.
     static let values = page.deletingLastPathComponent().appendingPathComponent("ImportValues.md")
+    static let sources = page.deletingLastPathComponent().appendingPathComponent("ValueSources.md")
 
     static func blocks(of page: URL = page) throws -> [Block] {
         var blocks: [Block] = []
@@ -81,8 +82,8 @@ struct DescriptionReferenceTests {
 
     @Test("every YAML block that the page shows as right is right")
     func everyBlockIsRight() throws {
-        let blocks = try [Self.page, Self.values].flatMap { try Self.blocks(of: $0) }
-            .filter { $0.language == "yaml" && $0.firstLine != "# not valid" }
+        let blocks = try [Self.page, Self.values, Self.sources].flatMap { try Self.blocks(of: $0) }
+            .filter { $0.language == "yaml" && !["# not valid", "# an overlay"].contains($0.firstLine) }
         #expect(blocks.count >= 12)
         for block in blocks {
             let text = try #require(Self.wrap(block), "line \(block.line): no such place: \(block.firstLine)")
@@ -112,13 +113,21 @@ struct DescriptionReferenceTests {
         #expect(description.endpoints.map(\.path) == ["/repos/{owner}/{repo}/issues"])
     }
 
+    @Test("the overlay that is shown fits a description with what it names")
+    func overlayIsRight() throws {
+        let overlay = try #require(try Self.blocks(of: Self.sources).first { $0.firstLine == "# an overlay" })
+        let description = try Description.parse(try #require(try Self.blocks().first).text, file: "tarn.yaml")
+        let laid = try description.applying(overlay: overlay.text, file: "moved.yaml")
+        #expect(laid.mapping.entities["Issue"]?.paths["title"] == ["headline", "title"])
+    }
+
     @Test("every key of the format and every type is on the page")
     func everyKeyIsOnThePage() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let words = [
             "store", "api", "entities", "endpoints", "base", "aliases", "headers", "auth", "naming", "key",
             "attributes",
-            "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion", "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest", "was", "to", "inverse", "ordered", "path",
+            "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion", "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest", "value", "kinds", "otherwise", "keyless", "optional", "was", "to", "inverse", "ordered", "path",
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
             "header_link",

@@ -8,12 +8,15 @@ extension Description {
     /// A stored response with another fingerprint is not asked for conditionally: a 304 would leave new fields empty.
     var fingerprint: String {
         var text = ""
+        if mapping.naming.style != .snakeCase { text += "naming \(mapping.naming.style.rawValue)\n" }
         for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
         text += DescriptionDigest.text(of: mapping.rules, "rules")
         if let duplicates = mapping.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
+        if let keyless = mapping.keyless { text += "keyless \(keyless.rawValue)\n" }
         if let local = mapping.local { text += "local \(local.rawValue)\n" }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
+            if let parent = entity.parent { text += "parent \(parent)\n" }
             for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
                 text += "attribute \(attribute.name) \(attribute.type) \(attribute.isOptional)"
                 if case .enumeration(let values) = attribute.type { text += " \(values)" }
@@ -27,6 +30,8 @@ extension Description {
             for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }
             text += DescriptionDigest.text(of: mapped.rules, "rules")
             if let duplicates = mapped.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
+            if let choice = mapped.choice { text += DescriptionDigest.text(of: choice) }
+            if let keyless = mapped.keyless { text += "keyless \(keyless.rawValue)\n" }
             if let local = mapped.local { text += "local \(local.rawValue)\n" }
             if let rest = mapped.rest { text += "rest \(rest)\n" }
             if let version = mapped.version { text += "version \(version)\n" }
@@ -40,6 +45,7 @@ extension Description {
     /// The same for the answers of one endpoint: it decides where their records are and what they are.
     func fingerprint(of endpoint: Endpoint) -> String {
         var text = fingerprint + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
+        for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return String(SHA256.hexadecimal(text).prefix(16))
     }
@@ -55,11 +61,31 @@ extension Description {
 }
 
 private enum DescriptionDigest {
+    static func text(of choice: EntityChoice) -> String {
+        choice.rules.map { rule in
+            switch rule {
+            case .entity(let name, let conditions): "kind \(name) " + conditions.map { "\($0.path) \(text(of: $0.test))" }.joined(separator: ", ") + "\n"
+            case .code(let chooser): "kind by \(chooser.name)\n"
+            }
+        }.joined() + "otherwise \(choice.otherwise.rawValue)\n"
+    }
+
+    private static func text(of test: RecordCondition.Test) -> String {
+        switch test {
+        case .isPresent: "*"
+        case .isAbsent: "-"
+        case .matches(let texts): "\(texts)"
+        case .compares(let comparison, let text): "\(comparison.rawValue) \(text)"
+        case .satisfies(let predicate): "by \(predicate.name)"
+        }
+    }
+
     /// Nothing if there are no rules: then a store that was filled before there were any is asked as before.
     static func text(of rules: FieldRules, _ what: String) -> String {
         guard rules != FieldRules() else { return "" }
         let dates = rules.dates.map { $0.map(\.description).joined(separator: "\n ") } ?? ""
         return "\(what) \(rules.coercion?.rawValue ?? "") \(dates) \(rules.nulls?.rawValue ?? "") \(rules.absent?.rawValue ?? "") \(rules.toMany?.rawValue ?? "")\n"
+            + (rules.naming.map { "naming \($0.rawValue)\n" } ?? "") + (rules.absentValue.map { "absent \($0.text)\n" } ?? "")
             + (rules.fallback.map { "fallback \($0)\n" } ?? "") + (rules.transformers.map { "transform \($0)\n" } ?? "")
     }
 }

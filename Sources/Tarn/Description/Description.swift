@@ -20,6 +20,8 @@ public struct Description: Sendable, Hashable {
     public var mapping: Mapping
     /// In the order of the file. May be empty.
     public var endpoints: [Endpoint]
+    /// Nil if it was made by code.
+    var origin: Origin?
 
     public init(
         file: String, storePath: String, api: APIDescription, schema: Schema, mapping: Mapping, endpoints: [Endpoint]
@@ -41,6 +43,11 @@ public struct Description: Sendable, Hashable {
     /// - Throws: `DescriptionError` with every problem found: the file cannot be read, is not YAML in UTF-8, or breaks
     ///   a rule of the format.
     public static func load(path: String, transformers: [ValueTransformer] = []) throws(DescriptionError) -> Description {
+        try parse(try text(ofFile: path), file: path, transformers: transformers)
+    }
+
+    /// The text of a file, which has to be UTF-8.
+    static func text(ofFile path: String) throws(DescriptionError) -> String {
         let bytes = try read(path)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             // Lines are searched only now: a valid file pays nothing for them.
@@ -48,7 +55,7 @@ public struct Description: Sendable, Hashable {
             let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
             throw DescriptionError([.init(file: path, line: line, "not valid UTF-8: save the file as UTF-8 text")])
         }
-        return try parse(text, file: path, transformers: transformers)
+        return text
     }
 
     /// Checks the text of a description file.
@@ -61,11 +68,25 @@ public struct Description: Sendable, Hashable {
     public static func parse(
         _ text: String, file: String, transformers: [ValueTransformer] = []
     ) throws(DescriptionError) -> Description {
-        guard text.utf8.count <= sizeLimit else { throw tooLarge(file) }
-        let document = try YAMLDocument.parse(text, file: file)
+        try parse(Origin(text: text), file: file, transformers: transformers)
+    }
+
+    /// The same with overlays, one over the other.
+    static func parse(
+        _ origin: Origin, file: String, transformers: [ValueTransformer]
+    ) throws(DescriptionError) -> Description {
+        guard origin.text.utf8.count <= sizeLimit else { throw tooLarge(file) }
+        var document = try YAMLDocument.parse(origin.text, file: file)
+        for overlay in origin.overlays {
+            guard overlay.text.utf8.count <= sizeLimit else { throw tooLarge(overlay.file) }
+            var reader = OverlayReader(file: overlay.file)
+            document = reader.lay(try YAMLDocument.parse(overlay.text, file: overlay.file).from(overlay.file), over: document)
+            guard reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
+        }
         var reader = DescriptionReader(file: file, transformers: transformers)
         let description = reader.description(document)
-        guard let description, reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
+        guard var description, reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
+        description.origin = origin
         return description
     }
 

@@ -21,26 +21,43 @@ extension DescriptionReader {
         return base.map { APIDescription(base: $0, aliases: aliases, headers: headers, bearerEnvironment: bearer) }
     }
 
-    /// The naming convention; it is under `api` because it is the API's.
+    /// The naming convention; it is under `api` because it is the API's: a style, words, or both.
     mutating func naming(_ top: Section) -> NamingConvention {
         guard case .mapping(let entries)? = top["api"]?.content,
             let value = entries.first(where: { $0.key == "naming" })?.value
         else { return NamingConvention() }
         let section = Section(field: "api", mark: value.mark, values: ["naming": value])
+        guard case .mapping(let pairs) = value.content else {
+            return NamingConvention(word(section, "naming", "naming style") ?? .snakeCase)
+        }
+        // `style` and `words` may be words themselves.
+        let isLong = pairs.contains { pair in
+            if case .mapping = pair.value.content { return pair.key == "words" }
+            guard case .scalar(let text, _) = pair.value.content else { return false }
+            return pair.key == "style" && NamingStyle(rawValue: text) != nil
+        }
+        guard isLong else { return NamingConvention(words: words(section, "naming")) }
+        guard let long = self.section(value, "api.naming", keys: ["style", "words"]) else { return NamingConvention() }
+        return NamingConvention(word(long, "style", "naming style") ?? .snakeCase, words: words(long, "words"))
+    }
+
+    private mutating func words(_ section: Section, _ key: String) -> [String: String] {
         var words: [String: String] = [:]
         var origins: [String: String] = [:]
-        for entry in self.entries(section, "naming", of: "words in JSON to words in names") {
-            let field = "api.naming.\(entry.key)"
+        for entry in self.entries(section, key, of: "words in JSON to words in names") {
+            let field = "\(section.path(key)).\(entry.key)"
             guard let word = text(entry.value, field) else { continue }
-            for (text, mark) in [(entry.key, entry.keyMark), (word, entry.value.mark)] where !isWord(text) {
-                report(field, mark, "\"\(text)\" is not one word: use the letters a–z and digits, in lower case")
+            // A word in capitals is an abbreviation, and written so in names.
+            let plain = word == word.uppercased() ? word.lowercased() : word
+            for (text, shown, mark) in [(entry.key, entry.key, entry.keyMark), (plain, word, entry.value.mark)] where !isWord(text) {
+                report(field, mark, "\"\(shown)\" is not one word: use the letters a–z and digits, in lower case")
             }
-            if let first = origins.updateValue(entry.key, forKey: word) {
+            if let first = origins.updateValue(entry.key, forKey: plain) {
                 report(field, entry.value.mark, "\(first) already becomes \"\(word)\": each needs a word of its own")
             }
             words[entry.key] = word
         }
-        return NamingConvention(words: words)
+        return words
     }
 
     private func isWord(_ text: String) -> Bool {

@@ -24,19 +24,24 @@ extension DescriptionReader {
         guard
             let section = section(
                 entry.value, field, keys: ["path", "with", "records", "entity", "paginate", "for_each", "commit", "orphans"],
-                required: ["path", "entity"], instead: ["since": DescriptionReader.unsupported],
+                required: DescriptionReader.hasEnvelope(entry.value) ? ["path"] : ["path", "entity"],
+                instead: ["since": DescriptionReader.unsupported],
                 example: ["path": "path: /issues", "entity": "entity: Issue"])
         else { return nil }
         let path = text(section, "path")
         let template = path.flatMap { pathTemplate($0, section) }
         let parameters = parameters(section)
-        let records = text(section, "records").flatMap {
-            keyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
+        let envelope = envelope(section, schema)
+        let records = envelope != nil ? nil : text(section, "records").flatMap {
+            plainKeyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
         }
-        let entity = entityName(section, "entity", schema)
+        let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
         let pagination = pagination(section)
         let forEach = forEach(section, listing: entity, schema)
-        let commitUnit = commitUnit(section), orphans = orphans(section, entity: entity, forEach, schema)
+        let commitUnit = commitUnit(section), orphans = orphans(section, entity: entity, isEnvelope: envelope != nil, forEach, schema)
+        if envelope != nil, forEach?.parent != nil {
+            report(at: section.path("for_each.parent"), "the records are of several entities: take the parent by a key path, such as '@param.milestone.id'")
+        }
         if let template {
             check(template, parameters, forEach, section, schema)
             check(pagination, parameters, template, section)
@@ -44,11 +49,17 @@ extension DescriptionReader {
         guard let path, let entity else { return nil }
         return Endpoint(
             name: entry.key, path: path, parameters: parameters, records: records ?? KeyPath(keys: []), entity: entity,
-            pagination: pagination ?? .singlePage, forEach: forEach, commitUnit: commitUnit, orphans: orphans,
+            envelope: envelope ?? [], pagination: pagination ?? .singlePage, forEach: forEach, commitUnit: commitUnit, orphans: orphans,
             place: "\(file):\(entry.keyMark.line)")
     }
 
-    private mutating func entityName(_ section: Section, _ key: String, _ schema: Schema) -> String? {
+    private static func hasEnvelope(_ endpoint: YAMLValue) -> Bool {
+        guard case .mapping(let entries) = endpoint.content, let records = entries.first(where: { $0.key == "records" }) else { return false }
+        if case .mapping = records.value.content { return true }
+        return false
+    }
+
+    mutating func entityName(_ section: Section, _ key: String, _ schema: Schema) -> String? {
         guard let name = text(section, key) else { return nil }
         // That there are no entities has been reported.
         if schema.entities.isEmpty { return name }

@@ -41,12 +41,27 @@ extension DescriptionReader {
                 report(at: "entities.\(problem.entity ?? "").\(isRest ? "rest" : "version")", problem.message)
                 continue
             }
-            let attribute = "entities.\(problem.entity ?? "").attributes.\(name)"
+            if name.hasPrefix("kinds.") {
+                let field = "entities.\(problem.entity ?? "").\(name)"
+                report(field, keyMark(field), problem.message)
+                continue
+            }
+            let definition = schema.entities.first { $0.name == problem.entity }
+            let kind = definition?.relationships.contains { $0.name == name } == true ? "relationships" : "attributes"
             let itsMapping = mapping.entities[problem.entity ?? ""], rules = itsMapping?.fields[name]
-            let part =
-                itsMapping?.epochs[name] != nil
-                ? "epoch" : rules?.transformers != nil ? "transform" : rules?.fallback != nil ? "fallback" : "format"
-            let field = "\(attribute).\(part)"
+            let part: String
+            if itsMapping?.epochs[name] != nil {
+                part = "epoch"
+            } else if rules?.transformers != nil {
+                part = "transform"
+            } else if rules?.fallback != nil {
+                part = "fallback"
+            } else if rules?.dates == nil, let source = itsMapping?.paths[name]?.first {
+                if case .constant = source { part = "value" } else { part = "from" }
+            } else {
+                part = "format"
+            }
+            let field = "entities.\(problem.entity ?? "").\(kind).\(name).\(part)"
             if !isReported(field) { report(at: field, problem.message) }
         }
         return (schema, mapping)
@@ -87,8 +102,7 @@ extension DescriptionReader {
         guard
             let section = section(
                 entry.value, field,
-                keys: ["parent", "key", "attributes", "relationships", "indexes", "ignore", "compression", "was", "version", "deleted", "rest"]
-                    + DescriptionReader.ruleKeys,
+                keys: ["parent", "key", "attributes", "relationships", "indexes", "compression", "was"] + DescriptionReader.mappingKeys,
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
         else { return (definition, mapping) }
@@ -104,7 +118,7 @@ extension DescriptionReader {
             let path = "\(field).relationships.\(entry.key)"
             if let relationship = relationship(entry, path, &mapping) { definition.relationships.append(relationship) }
         }
-        mapping.ignored = texts(section, "ignore").compactMap { keyPath($0.text, section.path("ignore"), $0.mark) }
+        mapping.ignored = texts(section, "ignore").compactMap { plainKeyPath($0.text, section.path("ignore"), $0.mark) }
         if let text = text(section, "compression") {
             if let compression = EntityDefinition.Compression(rawValue: text) {
                 definition.compression = compression
@@ -132,7 +146,7 @@ extension DescriptionReader {
         guard
             let section = section(
                 entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values", "was", "coercion", "format", "nulls", "absent",
-                    "fallback", "transform"],
+                    "fallback", "transform", "value", "naming"],
                 required: ["type"],
                 instead: ["optional": optional, "required": optional, "nullable": optional],
                 example: ["type": "type: string"])
@@ -152,7 +166,7 @@ extension DescriptionReader {
         if let value = section["default"], !isReported(section.path("type")) {
             attribute.defaultValue = constant(value, section.path("default"), attribute.type)
         }
-        let paths = sources(section)
+        let paths = sources(section, attribute.type)
         if !paths.isEmpty { mapping.paths[entry.key] = paths }
         let rules = rules(ofAttribute: section, attribute.type)
         if rules != FieldRules() { mapping.fields[entry.key] = rules }
@@ -265,17 +279,18 @@ extension DescriptionReader {
         }
         guard
             let section = section(
-                entry.value, field, keys: ["to", "from", "inverse", "ordered", "on_delete", "join", "was", "nulls", "absent", "to_many"],
+                entry.value, field, keys: ["to", "from", "inverse", "ordered", "on_delete", "join", "was", "nulls", "absent", "to_many", "value", "naming"],
                 required: ["to"],
                 example: ["to": "to: User, or to: [Label] if there are many"])
         else { return nil }
-        let paths = sources(section)
+        let paths = sources(section, nil)
         let inverse = text(section, "inverse")
         let ordered = flag(section, "ordered")
         let rule = deleteRule(section), join = join(section), was = text(section, "was")
         guard let value = section["to"], let destination = destination(value, section.path("to")) else { return nil }
         if !paths.isEmpty, join == nil { mapping.paths[entry.key] = paths }
-        let rules = rules(section, dates: "dates")
+        var rules = rules(section, dates: "dates")
+        rules.naming = word(section, "naming", "naming style")
         if rules != FieldRules() { mapping.fields[entry.key] = rules }
         if rules.toMany != nil, !destination.isMany {
             report(section, "to_many", "this relationship leads to one record, which is replaced: remove the line")

@@ -106,19 +106,22 @@ extension DescriptionReader {
         if entry.value.isNull { return IndexCondition(entry.key, .equal, .null) }
         guard var text = text(entry.value, field) else { return nil }
         var comparison = IndexCondition.Comparison.equal
-        // The longer ones first: `<=` begins with `<`.
-        for candidate in IndexCondition.Comparison.allCases.sorted(by: { $0.rawValue.count > $1.rawValue.count })
-        where text.hasPrefix(candidate.rawValue) {
-            comparison = candidate
-            text = text.dropFirst(candidate.rawValue.count).trimmingCharacters(in: .whitespaces)
-            break
-        }
+        if let read = DescriptionReader.comparison(text) { (comparison, text) = read }
         if text == "null" { return IndexCondition(entry.key, comparison, .null) }
         guard let value = attribute.type.constant(text) else {
             report(field, entry.value.mark, "\"\(text)\" is not a value of the type \(attribute.type)")
             return nil
         }
         return IndexCondition(entry.key, comparison, value)
+    }
+
+    /// `>= 18`; nil if there is no comparison at the beginning.
+    static func comparison(_ text: String) -> (IndexCondition.Comparison, String)? {
+        // The longer ones first: `<=` begins with `<`.
+        let candidates = IndexCondition.Comparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
+        return candidates.first { text.hasPrefix($0.rawValue) }.map {
+            ($0, text.dropFirst($0.rawValue.count).trimmingCharacters(in: .whitespaces))
+        }
     }
 
     /// A value of a type, as it is written. Nil, and reported, if it is none.

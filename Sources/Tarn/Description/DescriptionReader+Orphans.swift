@@ -36,8 +36,15 @@ extension DescriptionReader {
     ]
 
     /// `orphans: after_two_scans`, or a mapping.
-    mutating func orphans(_ endpoint: Section, entity: String?, _ forEach: Endpoint.ForEach?, _ schema: Schema) -> Orphans? {
+    ///
+    /// - Parameters:
+    ///   - entity: of the listed records; of several, the first.
+    ///   - isEnvelope: whether they are of several.
+    mutating func orphans(
+        _ endpoint: Section, entity: String?, isEnvelope: Bool, _ forEach: Endpoint.ForEach?, _ schema: Schema
+    ) -> Orphans? {
         guard let value = endpoint["orphans"] else { return nil }
+        if isEnvelope, isRefusedForEnvelope(endpoint, value) { return nil }
         guard case .mapping = value.content else {
             guard let word = text(endpoint, "orphans") else { return nil }
             if let form = DescriptionReader.shortForms.first(where: { $0.word == word }) { return form.orphans }
@@ -62,6 +69,25 @@ extension DescriptionReader {
         if orphans.action == .unlink, !mayUnlink(section, entity, forEach, schema) { orphans.action = .delete }
         orphans.check = check(section, endpoint, entity, schema)
         return orphans
+    }
+
+    /// Conditions and paths are about the records of one entity: of several, only what the walks list is looked at.
+    private mutating func isRefusedForEnvelope(_ endpoint: Section, _ orphans: YAMLValue) -> Bool {
+        func says(_ value: YAMLValue, _ word: String) -> Bool { if case .scalar(word, _) = value.content { true } else { false } }
+        let message = "the records are of several entities: only those that earlier walks have listed can be looked for; write orphans: after_two_scans, or an endpoint for each entity"
+        guard case .mapping(let entries) = orphans.content else {
+            if says(orphans, "entity") { report(endpoint, "orphans", message) }
+            return says(orphans, "entity")
+        }
+        let refused = entries.filter { entry in
+            switch entry.key {
+            case "scope": !says(entry.value, "listed")
+            case "then": !says(entry.value, "delete")
+            default: ["where", "keep", "check"].contains(entry.key)
+            }
+        }
+        for entry in refused { report("\(endpoint.path("orphans")).\(entry.key)", entry.value.mark, message) }
+        return !refused.isEmpty
     }
 
     private mutating func scope(

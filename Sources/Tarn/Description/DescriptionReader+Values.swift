@@ -5,7 +5,10 @@ import TarnStore
 
 extension DescriptionReader {
     /// The keys that `api` and an entity have for it.
-    static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates", "local"]
+    static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates", "keyless", "local"]
+
+    /// The keys of an entity that are about its mapping, and not about what its records are.
+    static let mappingKeys = ["ignore", "rest", "version", "deleted", "naming", "kinds", "otherwise"] + ruleKeys
 
     /// What counts for all of an API. `api` itself reports keys that are not known.
     mutating func rules(_ top: Section, into mapping: inout Mapping) {
@@ -14,13 +17,17 @@ extension DescriptionReader {
         for entry in entries where DescriptionReader.ruleKeys.contains(entry.key) { section.values[entry.key] = entry.value }
         mapping.rules = rules(section, dates: "dates")
         mapping.duplicates = word(section, "duplicates", "rule for duplicates")
+        mapping.keyless = word(section, "keyless", "rule for records without a key")
         mapping.local = word(section, "local", "rule for local changes")
     }
 
     /// What an entity says.
     mutating func rules(ofEntity section: Section, into mapping: inout EntityMapping) {
         mapping.rules = rules(section, dates: "dates")
+        mapping.rules.naming = word(section, "naming", "naming style")
         mapping.duplicates = word(section, "duplicates", "rule for duplicates")
+        mapping.keyless = word(section, "keyless", "rule for records without a key")
+        mapping.choice = choice(section)
         mapping.local = word(section, "local", "rule for local changes")
         mapping.version = text(section, "version")
         mapping.tombstone = tombstone(section)
@@ -31,21 +38,21 @@ extension DescriptionReader {
     private mutating func tombstone(_ section: Section) -> TombstoneRule? {
         guard let value = section["deleted"] else { return nil }
         guard case .mapping(let pairs) = value.content else {
-            guard let text = text(section, "deleted"), let path = keyPath(text, section.path("deleted"), value.mark) else { return nil }
+            guard let text = text(section, "deleted"), let path = plainKeyPath(text, section.path("deleted"), value.mark) else { return nil }
             return tombstone(path, section)
         }
         guard pairs.count == 1, let pair = pairs.first else {
             report(section, "deleted", "expected one key path and the value that stands there, such as deleted: { state: gone }")
             return nil
         }
-        guard let path = keyPath(pair.key, section.path("deleted"), pair.keyMark),
+        guard let path = plainKeyPath(pair.key, section.path("deleted"), pair.keyMark),
             let equals = text(pair.value, section.path("deleted"))
         else { return nil }
         return tombstone(path, section, equals)
     }
 
     private mutating func tombstone(_ path: TarnImport.KeyPath, _ section: Section, _ equals: String? = nil) -> TombstoneRule? {
-        guard !path.keys.isEmpty else {
+        guard !path.steps.isEmpty else {
             report(section, "deleted", "$ is the whole record: name a key of it")
             return nil
         }
@@ -57,7 +64,7 @@ extension DescriptionReader {
         var rules = FieldRules()
         rules.coercion = word(section, "coercion", "coercion")
         rules.nulls = word(section, "nulls", "rule for nulls")
-        rules.absent = word(section, "absent", "rule for what is absent")
+        if !DescriptionReader.hasAbsentValue(section, dates) { rules.absent = word(section, "absent", "rule for what is absent") }
         rules.toMany = word(section, "to_many", "rule for lists")
         if section[dates] != nil {
             let texts = texts(section, dates)
@@ -76,6 +83,11 @@ extension DescriptionReader {
         return rules
     }
 
+    /// Only an attribute, whose dates have a `format`, may have a value for what is absent.
+    private static func hasAbsentValue(_ section: Section, _ dates: String) -> Bool {
+        if dates == "format", case .mapping? = section["absent"]?.content { true } else { false }
+    }
+
     /// One of the words of a type, nil if it is not there or not one.
     mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ section: Section, _ key: String, _ what: String) -> Word? {
         guard let text = text(section, key) else { return nil }
@@ -88,6 +100,8 @@ extension DescriptionReader {
     mutating func rules(ofAttribute section: Section, _ type: AttributeType) -> FieldRules {
         var rules = rules(section, dates: "format")
         rules.fallback = text(section, "fallback")
+        rules.naming = word(section, "naming", "naming style")
+        rules.absentValue = absentValue(section, type)
         if section["transform"] != nil {
             rules.transformers = texts(section, "transform").map(\.text)
             if rules.transformers == [], !isReported(section.path("transform")) {

@@ -70,7 +70,7 @@ struct DescriptionReader {
     // MARK: Problems
 
     mutating func report(_ field: String, _ mark: Mark?, _ message: String) {
-        problems.append(.init(file: file, line: mark?.line, column: mark?.column, field: field, message))
+        problems.append(.init(file: mark?.file ?? file, line: mark?.line, column: mark?.column, field: field, message))
     }
 
     /// Reports at the value of a key.
@@ -204,32 +204,6 @@ struct DescriptionReader {
             return number
         }
         report(field, value.mark, "expected a whole number from \(minimum) up, found \(value.kind)")
-        return nil
-    }
-
-    /// The paths under `from`, each reported if it is not one.
-    mutating func sources(_ section: Section) -> [KeyPath] {
-        let texts = texts(section, "from")
-        if texts.isEmpty, section["from"] != nil, !isReported(section.path("from")) {
-            report(section, "from", "has no key path: write one, or remove the line")
-        }
-        return texts.compactMap { text, mark in
-            guard let path = keyPath(text, section.path("from"), mark) else { return nil }
-            guard !path.keys.isEmpty else {
-                report(
-                    section.path("from"), mark, "$ is the whole record, which is not supported here: name a key of it")
-                return nil
-            }
-            return path
-        }
-    }
-
-    mutating func keyPath(_ text: String, _ field: String, _ mark: Mark) -> KeyPath? {
-        if let path = KeyPath(text) { return path }
-        report(
-            field, mark,
-            "\"\(text)\" is not a key path: write keys with a . between them, such as author.login; \\. is a . inside of a key"
-        )
         return nil
     }
 }

@@ -14,8 +14,10 @@ public struct Endpoint: Sendable, Hashable {
     public var parameters: [Parameter]
     /// Where the list of records is in the answer.
     public var records: KeyPath
-    /// The entity of the listed records.
+    /// The entity of the listed records; of several, the first.
     public var entity: String
+    /// Where the records of which entity are, if they are of several; empty if there is one list.
+    public var envelope: [EnvelopePart]
     public var pagination: Pagination
     /// Set if the endpoint is walked once for every stored record of an entity.
     public var forEach: ForEach?
@@ -67,11 +69,14 @@ public struct Endpoint: Sendable, Hashable {
 
     public init(
         name: String, path: String, parameters: [Parameter] = [], records: KeyPath = KeyPath(keys: []), entity: String,
-        pagination: Pagination = .singlePage, forEach: ForEach? = nil, commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil,
-        place: String = ""
+        envelope: [EnvelopePart] = [], pagination: Pagination = .singlePage, forEach: ForEach? = nil,
+        commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil, place: String = ""
     ) {
         if let orphans {
             let hasOwner = forEach?.parent != nil
+            precondition(
+                envelope.isEmpty || (orphans.scope == .listed && orphans.keep == nil && orphans.check == nil && orphans.action == .delete),
+                "of several entities only listed records are looked for, without a condition or a path of their own")
             precondition(hasOwner || (orphans.scope != .owner && orphans.action != .unlink), "without for_each and its parent there is no owner")
         }
         self.commitUnit = commitUnit
@@ -81,6 +86,7 @@ public struct Endpoint: Sendable, Hashable {
         self.parameters = parameters
         self.records = records
         self.entity = entity
+        self.envelope = envelope
         self.pagination = pagination
         self.forEach = forEach
         self.place = place

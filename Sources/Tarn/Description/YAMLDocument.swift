@@ -7,6 +7,8 @@ struct YAMLValue: Sendable {
     struct Mark: Sendable, Hashable {
         var line: Int
         var column: Int
+        /// Nil in the description file itself.
+        var file: String?
     }
 
     struct Entry: Sendable {

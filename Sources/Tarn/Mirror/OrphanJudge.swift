@@ -14,14 +14,14 @@ struct OrphanJudge: Sendable {
     let limit: Int
     let isDryRun: Bool
     let mayDelete: (@Sendable (Record) -> Bool)?
-    /// Whether records that were changed here stay.
-    let keepsLocal: Bool
+    /// Entities whose records stay if they were changed here.
+    let keepsLocal: Set<String>
 
-    /// - Returns: how many candidates are done, and the key of the next one if more goes with it than one step deletes.
+    /// - Returns: how many candidates are done, and the next one if more goes with it than one step deletes.
     func run(
         _ candidates: [(record: ListedRecord, answer: OrphanPass.Answer)], _ writer: inout StoreWriter, _ report: inout OrphanReport,
         _ imported: inout ImportReport
-    ) throws -> (done: Int, key: RecordKey?) {
+    ) throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
         report.isDryRun = isDryRun
         // All are looked at before the first goes: a condition may be about others too.
         let kept = try kept(candidates.map(\.record), &writer)
@@ -44,7 +44,7 @@ struct OrphanJudge: Sendable {
                 switch try carryOut(record, candidate.record, &writer, &verdict, &imported) {
                 case .done(let count): deleted += count
                 case .stays: try writer.putScanMember(member, of: walk.members)
-                case .tooLarge: return (index, record.key)
+                case .tooLarge: return (index, (record.entity, record.key))
                 }
             } else {
                 if isDue { verdict.due = 1 }
@@ -85,7 +85,7 @@ struct OrphanJudge: Sendable {
             verdict.listedElsewhere = 1
         } else if isKept {
             verdict.kept = 1
-        } else if keepsLocal, try access.isChangedLocally(member.record) {
+        } else if keepsLocal.contains(record.entity), try access.isChangedLocally(member.record) {
             verdict.changedLocally = 1
         } else if let mayDelete, !mayDelete(record) {
             verdict.vetoed = 1

@@ -17,6 +17,8 @@ struct OrphanPass {
     let scan: UInt64
     private(set) var report = OrphanReport()
     private(set) var imported = ImportReport()
+    /// Entities, by id, that are not looked at.
+    private var unlisted: Set<UInt16> = []
     /// How many more records may be asked for by themselves.
     private var checksLeft: Int
 
@@ -42,6 +44,7 @@ struct OrphanPass {
     }
 
     mutating func run() async throws {
+        unlisted = try unlistedEntities()
         // What only the scope names is found once; members of scans are read as they come.
         var others = rules.scope == .listed ? [] : try scopeRecords()[...], last: ListedRecord?
         while true {
@@ -61,20 +64,41 @@ struct OrphanPass {
             while !rest.isEmpty {
                 let large = try await judge(Array(rest))
                 rest = rest.dropFirst(large.done)
-                if let key = large.key { _ = try await mirror.store.deleteMost(endpoint.entity, key, step: mirror.options.orphanStep) }
+                if let (entity, key) = large.record {
+                    _ = try await mirror.store.deleteMost(entity, key, step: mirror.options.orphanStep)
+                }
             }
         }
     }
 
     // MARK: Candidates
 
+    /// Entities of which the scan has listed nothing at all, though it lists several: a part of the answer may be missing.
+    private mutating func unlistedEntities() throws -> Set<UInt16> {
+        guard !endpoint.envelope.isEmpty, !rules.allowsEmpty else { return [] }
+        let scan = scan, walk = walk.members
+        let (unlisted, names) = try mirror.store.read { reader in
+            var known: Set<UInt16> = [], listed: Set<UInt16> = []
+            try reader.access.forEachScanMember(of: walk) { member in
+                known.insert(member.record.entity)
+                if member.lastListed == scan { listed.insert(member.record.entity) }
+                return true
+            }
+            let unlisted = known.subtracting(listed)
+            return (unlisted, unlisted.compactMap { reader.catalog.entity(id: $0)?.name }.sorted())
+        }
+        report.refusals = names.map { "the walk lists no \($0) at all; say allow_empty: true if that may be" }
+        return unlisted
+    }
+
     /// The next records that earlier scans of the walk have listed and this one has not, and that are not judged yet.
     private func members(after last: ListedRecord?) throws -> [Candidate] {
-        let scan = scan, limit = mirror.options.orphanStep
+        let scan = scan, limit = mirror.options.orphanStep, unlisted = unlisted
         return try mirror.store.read { reader in
             var candidates: [Candidate] = []
             try reader.access.forEachScanMember(of: walk.members, after: last) { member in
-                if member.lastListed < scan, member.judged < scan { candidates.append(Candidate(record: member.record)) }
+                let isOpen = member.lastListed < scan && member.judged < scan && !unlisted.contains(member.record.entity)
+                if isOpen { candidates.append(Candidate(record: member.record)) }
                 return candidates.count < limit
             }
             return candidates
@@ -151,26 +175,27 @@ struct OrphanPass {
         var report = OrphanReport()
         var imported = ImportReport()
         /// The record after those that are done has more behind it than a step deletes.
-        var key: RecordKey?
+        var record: (entity: String, key: RecordKey)?
     }
 
     /// Judges candidates, up to one that is too large for the step.
-    private mutating func judge(_ candidates: [Candidate]) async throws -> (done: Int, key: RecordKey?) {
+    private mutating func judge(_ candidates: [Candidate]) async throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
+        let mapping = mirror.description.mapping, schema = mirror.description.schema
         let judge = OrphanJudge(
             endpoint: endpoint, rules: rules, walk: walk, parent: parent, scan: scan, limit: mirror.options.orphanStep,
             isDryRun: mirror.options.reportsOrphansOnly, mayDelete: mirror.options.mayDelete,
-            keepsLocal: mirror.description.mapping.local(of: endpoint.entity) != .server)
+            keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let step = try await mirror.store.write(alone: true) { writer in
             var step = Step()
-            let (done, key) = try judge.run(
+            let (done, record) = try judge.run(
                 candidates.map { ($0.record, $0.answer) }, &writer, &step.report, &step.imported)
             step.done = done
-            step.key = key
+            step.record = record
             return step
         }
         report.add(step.report)
         imported.add(step.imported)
-        return (step.done, step.key)
+        return (step.done, step.record)
     }
 }
 

@@ -94,10 +94,10 @@ struct Walk {
         } catch {
             let error = Mirror.mirrorError(error, url: shownURL, place: place)
             report.failures.append(error)
-            // A walk that is one change is none now, and whoever cancels wants nothing more to happen. Otherwise pages that were
-            // fetched before are kept.
+            // A walk that is one change is none now, nor is a unit that a record without a key has failed, and whoever cancels wants
+            // nothing more to happen. Otherwise pages that were fetched before are kept.
             if case .cancelled = error { return discard() }
-            if unit == .walk || batch.isEmpty { return discard() }
+            if unit == .walk || batch.isEmpty || importer.hasFailed { return discard() }
             await end()
         }
     }
@@ -175,7 +175,7 @@ struct Walk {
             entry.headers = HTTPHeaders(flat: stored.headers).updated(byNotModified: response.headers).kept
             entry.validatedAt = .now
         case 200..<300:
-            let added = try draft(response, parent)
+            let added = try draft(response, parent, url, from: checkpoint.records)
             isImported = true
             entry = ResponseEntry(
                 request: key, status: response.status, headers: response.headers.kept, fetchedAt: .now, validatedAt: .now,
@@ -218,17 +218,39 @@ struct Walk {
         return hasNext
     }
 
-    private func draft(_ response: HTTPResponse, _ parent: Parent?) throws -> Importer.Added {
+    /// - Parameters:
+    ///   - url: what was asked for, as the API names it.
+    ///   - position: how many records the pages before list.
+    private func draft(
+        _ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int
+    ) throws -> Importer.Added {
         // 204 and other empty answers list nothing (RFC 9110 §15.3.5).
         if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
         let reference = endpoint.forEach?.parent.flatMap { relationship in
             parent.map { ParentReference(relationship: relationship, key: $0.key) }
         }
-        let added = try importer.add(response.body, records: endpoint.records, entity: endpoint.entity, parent: reference)
-        if added.count > 0, added.listed.isEmpty, let diagnostic = importer.diagnostics.first(where: { $0.code == .keyMissing }) {
+        let context = context(response, parent, url, from: position), known = importer.diagnostics.count
+        let added = try endpoint.envelope.isEmpty
+            ? importer.add(response.body, records: endpoint.records, entity: endpoint.entity, parent: reference, context: context)
+            : importer.add(response.body, envelope: endpoint.envelope, context: context)
+        // Of this page: others of the batch have their own.
+        if added.skipped > 0, added.listed.isEmpty,
+            let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
+        {
             throw MirrorError.noKeys(diagnostic, url: shownURL, place: place)
         }
         return added
+    }
+
+    /// What the mapping may take from beside the body: parameters of the description, those of the record that the endpoint is walked
+    /// for, and those of the query that was sent, which go before.
+    private func context(_ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int) -> ImportContext {
+        var parameters = parent?.values ?? [:]
+        for parameter in endpoint.parameters { parameters[parameter.name] = parameter.value }
+        // Of a parameter that stands in the query several times, the first.
+        for (name, value) in QueryParameters.values(in: url).reversed() { parameters[name] = value }
+        return ImportContext(
+            headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters, firstPosition: position)
     }
 
     /// Commits the batch: all of it, or nothing. Then looks for the orphans of walks that are complete with it.

@@ -6,6 +6,8 @@ internal import TarnStore
 struct DraftList: ~Copyable {
     struct Draft {
         var plan: Int32
+        /// The plan of the topmost entity of the tree.
+        var root: Int32
         /// Whether a response lists it, or a nested object had all that is required.
         var isComplete: Bool
         var isWide: Bool
@@ -20,9 +22,14 @@ struct DraftList: ~Copyable {
         var excerpt: Int32 = -1
         /// Whether the response says that the record is no more.
         var isDeleted = false
+        /// Whether a rule says that it is of exactly the plan's entity.
+        var isExact = false
     }
 
     private(set) var drafts: [Draft] = []
+    /// Records are of one tree of entities, whatever their kind.
+    var kinds = PlanKinds()
+    var plans: [EntityPlan] = []
     private var arena = ByteWriter(capacity: 1 << 20)
     private var slots: [Int32] = Array(repeating: -1, count: 1 << 12)
     private var merged = BodyBuilder()
@@ -47,12 +54,14 @@ struct DraftList: ~Copyable {
         conflicts = 0
     }
 
+    /// The draft of a record of that plan's tree.
     func find(_ plan: Int, _ key: Bytes) -> Int? {
-        let hash = DraftList.hash(plan, key), mask = slots.count - 1
+        let root = kinds.root(of: plan)
+        let hash = DraftList.hash(Int(root), key), mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while slots[position] >= 0 {
             let index = Int(slots[position])
-            if drafts[index].hash == hash, drafts[index].plan == Int32(plan), Bytes.equal(self.key(drafts[index]), key) {
+            if drafts[index].hash == hash, drafts[index].root == root, Bytes.equal(self.key(drafts[index]), key) {
                 return index
             }
             position = (position + 1) & mask
@@ -67,7 +76,8 @@ struct DraftList: ~Copyable {
     ///   - deletion: whether the object says that the record is no more, or that it is there after all; nil if it says neither.
     /// - Returns: the index of the draft if it was there and says the same.
     mutating func add(
-        _ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool, knownWins: Bool = false, deletion: Bool? = nil
+        _ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool, isExact: Bool = false, knownWins: Bool = false,
+        deletion: Bool? = nil
     ) -> Int? {
         guard let index = find(plan, key) else {
             let keyOffset = arena.count
@@ -76,25 +86,53 @@ struct DraftList: ~Copyable {
             arena.append(body)
             insert(
                 Draft(
-                    plan: Int32(plan), isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
-                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: DraftList.hash(plan, key),
-                    isDeleted: deletion ?? false))
+                    plan: Int32(plan), root: kinds.root(of: plan), isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
+                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: DraftList.hash(Int(kinds.root(of: plan)), key),
+                    isDeleted: deletion ?? false, isExact: isExact))
             return nil
         }
         drafts[index].isComplete = drafts[index].isComplete || isComplete
         if let deletion { drafts[index].isDeleted = deletion }
         let draft = drafts[index]
         let known = arena.bytes(draft.body..<draft.body + draft.bodyLength)
-        if Bytes.equal(known, body) { return index }
+        var dropped: Set<UInt16> = []
+        if draft.plan != Int32(plan) || (isExact && !draft.isExact) {
+            dropped = changeKind(index, to: plan, isExact: isExact, knownWins: knownWins)
+        } else if Bytes.equal(known, body) {
+            return index
+        }
         guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else { return nil }
         if DraftList.contradict(old, new) { conflicts += 1 }
-        if knownWins { merged.merge(old: new, new: old) } else { merged.merge(old: old, new: new) }
+        if knownWins { merged.merge(old: new, new: old, dropping: dropped) } else { merged.merge(old: old, new: new, dropping: dropped) }
         let offset = arena.count
         merged.finish(into: &arena)
         drafts[index].body = offset
         drafts[index].bodyLength = arena.count - offset
         drafts[index].isWide = merged.isWide
         return nil
+    }
+
+    /// Makes a draft one of the entity that a record is said to be now: of the more special one of two that descend from each other, else
+    /// of that which counts.
+    ///
+    /// - Returns: the fields of the other one that it does not have.
+    private mutating func changeKind(_ index: Int, to plan: Int, isExact: Bool, knownWins: Bool) -> Set<UInt16> {
+        let known = Int(drafts[index].plan)
+        if kinds.isKind(known, of: plan), drafts[index].isExact || !isExact || known == plan {
+            drafts[index].isExact = drafts[index].isExact || isExact && known == plan
+            return []
+        }
+        if kinds.isKind(plan, of: known), !drafts[index].isExact || isExact {
+            drafts[index].plan = Int32(plan)
+            drafts[index].isExact = isExact
+            return []
+        }
+        if !knownWins {
+            drafts[index].plan = Int32(plan)
+            drafts[index].isExact = isExact
+        }
+        let loser = plans[knownWins ? plan : known].entity, winner = plans[knownWins ? known : plan].entity
+        return Set(loser.fields.map(\.id)).subtracting(winner.fields.map(\.id))
     }
 
     /// Keeps the JSON of an object that says what a draft says, and nothing beyond it, so that it is recognised.
@@ -119,7 +157,7 @@ struct DraftList: ~Copyable {
     func sorted() -> [Int] {
         drafts.indices.sorted { a, b in
             let x = drafts[a], y = drafts[b]
-            if x.plan != y.plan { return x.plan < y.plan }
+            if x.root != y.root { return x.root < y.root }
             if x.prefix != y.prefix { return x.prefix < y.prefix }
             return Bytes.compare(key(x), key(y)) < 0
         }

@@ -3,8 +3,9 @@
 internal import TarnStore
 
 extension Drafter {
-    /// A path without a walk over the records before this one.
+    /// A path without a walk over the records before this one. What does not stand in the document is named by its record.
     mutating func path(_ tape: Tape, _ index: Int) -> String {
+        if let main, tape.words.baseAddress != main.words.baseAddress { return path(main, current) }
         let record = origin.position < 0 ? origin.list : "\(origin.list)[\(origin.position)]"
         guard pathBudget > 0 else { return record + "…" }
         pathBudget -= index - origin.place
@@ -24,7 +25,11 @@ extension Drafter {
         _ message: String
     ) {
         diagnosticCount += 1
-        if code == .keyMissing || code == .hookInvalid {
+        if code == .keyMissing, plan.policies.failsKeyless, failure == nil {
+            let components = plan.keySlots.map { plan.details[$0].name }.joined(separator: ", ")
+            failure = .recordWithoutKey(entity: plan.entity.name, path: path(tape, index), key: components)
+        }
+        if code == .keyMissing || code == .hookInvalid || code == .entityUnknown {
             skipped += 1
             skippedByEntity[plan.entity.name, default: 0] += 1
         }
@@ -34,6 +39,28 @@ extension Drafter {
             Diagnostic(
                 code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message,
                 sample: tape.sample(index)))
+    }
+
+    /// The plan by which an object is drafted: that of the most special entity which the rules choose.
+    ///
+    /// - Returns: nil if they choose none, and the record is skipped. `isExact`: a rule names the entity, and nothing could be more special.
+    func chosen(_ plan: Int, _ tape: Tape, _ object: Int) -> (plan: Int, isExact: Bool)? {
+        var plan = plan, isExact = false
+        while let choice = self.plan.plans[plan].choice {
+            switch choice.choose(tape, object) {
+            case .plan(let next):
+                isExact = true
+                if next == plan { return (plan, true) }
+                plan = next
+            case .itself: return (plan, false)
+            case .none: return nil
+            }
+        }
+        return (plan, isExact)
+    }
+
+    mutating func reportUnknown(_ tape: Tape, _ index: Int, _ plan: EntityPlan) {
+        report(.entityUnknown, tape, index, plan, nil, nil, "no rule says which \(plan.entity.name) this is; it is skipped")
     }
 
     /// Skips an element of which a hook made something that cannot be read.

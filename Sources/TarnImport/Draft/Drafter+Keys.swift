@@ -4,6 +4,7 @@ internal import TarnStore
 
 /// What is known of a key from where its record stands: the reference that is part of it, and the key that it leads to.
 struct KeyOwner {
+    /// 0 if the record may take the reference, and need not.
     var field: UInt16
     /// The whole encoding.
     var tuple: [UInt8]
@@ -13,7 +14,8 @@ extension Drafter {
     /// Appends the whole encoding of the key of an object whose slots were located. False if a part is missing or of a wrong
     /// type.
     static func appendKey(
-        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ found: borrowing PlaceList, _ owner: KeyOwner?, to writer: inout ByteWriter
+        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ found: borrowing PlaceList, _ owner: KeyOwner?,
+        _ values: DocumentValues.Reference, to writer: inout ByteWriter
     ) -> Bool {
         for position in plan.keySlots {
             let value = found[position].value
@@ -21,12 +23,23 @@ extension Drafter {
             case .toOne(let destination):
                 if let owner, owner.field == plan.slots[position].field {
                     writer.append(owner.tuple)
-                } else if value < 0 || !appendOwnerKey(tape, plans, value, plans[destination], to: &writer) {
-                    return false
+                } else if PlaceList.Place.kind(value) == .owner {
+                    guard let owner else { return false }
+                    writer.append(owner.tuple)
+                } else {
+                    guard value >= 0 else { return false }
+                    let (source, index) = found.at(value, tape)
+                    let parent = PlaceList.Place.kind(value) == .inside ? object : -1
+                    guard appendOwnerKey(source, plans, index, plans[destination], parent, values, to: &writer) else { return false }
                 }
             default:
-                guard value >= 0, tape.appendKeyComponent(value, as: plan.details[position].rule.type, to: &writer) else {
-                    return false
+                let type = plan.details[position].rule.type
+                if PlaceList.Place.isInside(value) {
+                    guard tape.appendKeyComponent(value, as: type, to: &writer) else { return false }
+                } else {
+                    guard value >= 0 else { return false }
+                    let (source, index) = found.at(value, tape)
+                    guard source.appendKeyComponent(index, as: type, to: &writer) else { return false }
                 }
             }
         }
@@ -34,15 +47,21 @@ extension Drafter {
     }
 
     /// The key of the record that another one's key holds, from what its JSON says of it.
+    ///
+    /// - Parameter parent: the object of that other record; -1 if this one does not stand in it.
     private static func appendOwnerKey(
-        _ tape: Tape, _ plans: [EntityPlan], _ index: Int, _ plan: EntityPlan, to writer: inout ByteWriter
+        _ tape: Tape, _ plans: [EntityPlan], _ index: Int, _ plan: EntityPlan, _ parent: Int, _ values: DocumentValues.Reference,
+        to writer: inout ByteWriter
     ) -> Bool {
         guard tape.kind(index) == .object else { return appendBareKey(tape, index, plan, nil, to: &writer) }
         var found = PlaceList()
-        found.reset(plan.slots.count)
+        found.reset(plan.placeCount)
         Drafter.locateKey(tape, index, plan, &found)
+        if plan.hasKeyExtras || values._withUnsafeGuaranteedRef({ $0.keyInjection != nil }) {
+            Drafter.resolve(tape, plans, plan, index, Surroundings(parent: parent), values, keyOnly: true, &found)
+        }
         // As deep as keys hold keys in the schema.
-        return appendKey(tape, plans, plan, found, nil, to: &writer)
+        return appendKey(tape, plans, plan, index, found, nil, values, to: &writer)
     }
 
     /// The encoding of a key of which one component stands in the JSON by itself. False if there are more, or it is of a wrong

@@ -3,10 +3,11 @@
 internal import TarnStore
 
 extension Drafter {
-    mutating func setNull(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
+    mutating func setNull(_ tape: Tape, _ null: Int, _ position: Int, _ plan: EntityPlan) {
         let slot = plan.slots[position]
-        guard slot.field != 0 else { return derivedList(tape, index, position, plan) }
+        guard slot.field != 0 else { return derivedList(tape, null, position, plan) }
         if !slot.isOptional {
+            let (tape, index) = found.at(null, tape)
             report(
                 .valueNull, tape, index, plan, keyText, plan.details[position].name,
                 "null, and the description says there is always a value")
@@ -14,7 +15,45 @@ extension Drafter {
         builder.field(slot.field) { $0.appendValueNull() }
     }
 
-    mutating func attribute(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
+    /// The value at a place, wherever that is.
+    mutating func attribute(at value: Int, _ tape: Tape, _ position: Int, _ plan: EntityPlan) -> Bool {
+        if PlaceList.Place.isInside(value) { return attribute(tape, value, position, plan) }
+        let kind = PlaceList.Place.kind(value)
+        if kind == .list || kind == .outerList { return listAttribute(tape, value, position, plan) }
+        let (source, index) = found.at(value, tape)
+        return attribute(source, index, position, plan)
+    }
+
+    /// What a listed record gets that says nothing of an attribute.
+    mutating func absentAttribute(_ position: Int, _ plan: EntityPlan) -> Bool {
+        let slot = plan.slots[position]
+        guard slot.absentValue >= 0, let tape = documentValues.tape else {
+            builder.field(slot.field) { $0.appendValueNull() }
+            return true
+        }
+        let place = documentValues.places[Int(slot.absentValue)]
+        guard tape.kind(place) != .null else {
+            builder.field(slot.field) { $0.appendValueNull() }
+            return true
+        }
+        return attribute(tape, place, position, plan) || slot.isOptional
+    }
+
+    /// A list of values that stand apart from each other.
+    private mutating func listAttribute(_ tape: Tape, _ value: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
+        var text = ByteWriter()
+        text.append(UInt8(ascii: "["))
+        for element in found.list(value) {
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            tape.appendText(found.elements[element], to: &text)
+        }
+        text.append(UInt8(ascii: "]"))
+        guard let parser = try? joined ?? JSONParser(), let list = try? parser.parse(text.bytes) else { return false }
+        joined = parser
+        return attribute(list, Tape.root, position, plan)
+    }
+
+    private mutating func attribute(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
         var isTaken = true
         let field = plan.slots[position].field
         let hasTransformers = plan.rules[position]._withUnsafeGuaranteedRef { rule in

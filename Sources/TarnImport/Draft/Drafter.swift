@@ -31,6 +31,8 @@ struct DerivedList {
     var unsetMembers: Set<[UInt8]>
     /// Whether members that are not listed stay.
     var keepsOthers: Bool
+    /// The tree of the entity that has the relationship.
+    var root: UInt16
     /// For diagnostics.
     var entity: String
     var name: String
@@ -49,27 +51,24 @@ struct Drafter: ~Copyable {
     var skipped = 0
     /// The same by entity.
     var skippedByEntity: [String: Int] = [:]
+    /// What makes the unit fail.
+    var failure: ImportError?
     /// Keys, as a whole, of drafts of records that are no more.
     var tombstones: [Int: [UInt8]] = [:]
     /// References of one-to-one relationships that are stored here, in the order of the document.
     var claims: [Claim] = []
-    /// Entities, by id, and fields of such references.
-    private let oneToOne: Set<OneToOneField>
-    /// Asked for every reference; most APIs have none.
-    private let hasOneToOne: Bool
-
-    private struct OneToOneField: Hashable {
-        var entity: UInt16
-        var field: UInt16
-    }
-
     /// An object that waits for its turn.
-    private struct Pending {
+    struct Pending {
         var index: Int
         var plan: Int
         var isListed: Bool
+        /// Whether a rule says that it is of exactly the plan's entity.
+        var isExact = false
+        /// What is known of it from where it stands, among the surroundings; -1 if nobody asks.
+        var around: Int32 = -1
         /// A reference that comes from where the object stands, not from its JSON.
         var injectedField: UInt16 = 0
+        /// The key of the record that it belongs to; where no field is injected, only if the plan may take it.
         var injectedKey: [UInt8] = []
         /// The whole encoding of that key.
         var injectedTuple: [UInt8] = []
@@ -85,31 +84,38 @@ struct Drafter: ~Copyable {
     static let pathBudget = 1 << 24
 
     private var stack: [Pending] = []
-    private var children: [Pending] = []
-    private var found = PlaceList(), keyFound = PlaceList()
+    /// Of objects that wait for their turn; empty if no source asks for them.
+    private var surroundings: [Surroundings] = []
+    var children: [Pending] = []
+    var found = PlaceList()
+    var keyFound = PlaceList()
+    /// What is drafted now: on which tape, where, by which plan, and the key of what it belongs to, for plans that may take it.
+    private(set) var main: Tape?
+    private(set) var current = Tape.root
+    private(set) var currentPlan = 0
+    private(set) var ownerKey: [UInt8] = []
+    /// Of the document that the records are from.
+    let documentValues: DocumentValues
+    /// The same, uncounted.
+    let values: DocumentValues.Reference
+    /// Whether code may say keys.
+    var injectsKeys = false
     private var prefix: [String] = []
     var key = ByteWriter(), childKey = ByteWriter()
     /// The whole encoding of the key, if it is longer than a storage key shows.
-    private var longKey: [UInt8] = []
+    private(set) var longKey: [UInt8] = []
     var builder = BodyBuilder()
     private var body = ByteWriter(capacity: 8192)
     private var combined = ByteWriter()
-    /// For what transformers make.
-    var transformed: JSONParser?
+    /// For what transformers make, and for lists whose elements stand apart from each other.
+    var transformed: JSONParser?, joined: JSONParser?
 
-    init(_ plan: ImportPlan) {
+    init(_ plan: ImportPlan, _ documentValues: DocumentValues) {
         self.plan = plan
-        var oneToOne: Set<OneToOneField> = []
-        for plan in plan.plans {
-            for field in plan.entity.fields {
-                guard case .reference(let reference) = field.kind, !reference.isToMany, reference.inverse != nil,
-                    !reference.inverseIsToMany
-                else { continue }
-                oneToOne.insert(OneToOneField(entity: plan.entity.id, field: field.id))
-            }
-        }
-        self.oneToOne = oneToOne
-        hasOneToOne = !oneToOne.isEmpty
+        self.documentValues = documentValues
+        values = Unmanaged.passUnretained(documentValues)
+        list.kinds = plan.kinds
+        list.plans = plan.plans
     }
 
     mutating func reset() {
@@ -120,8 +126,16 @@ struct Drafter: ~Copyable {
         skipped = 0
         pathBudget = Drafter.pathBudget
         skippedByEntity.removeAll()
+        failure = nil
         tombstones.removeAll()
         claims.removeAll()
+    }
+
+    /// Takes from a document, and from beside it, what its records may take.
+    ///
+    /// - Parameter document: nil if it is read in parts.
+    mutating func begin(_ context: ImportContext, _ document: Tape?) {
+        documentValues.fill(plan.documentSources, context, document)
     }
 
     /// Says where the next listed record stands. The position is -1 if it is in no list.
@@ -129,20 +143,40 @@ struct Drafter: ~Copyable {
 
     /// Drafts one listed record with everything nested in it.
     ///
+    /// - Parameters:
+    ///   - parent: what it belongs to, by how it was asked for.
+    ///   - ordinal: its place in its list; -1 if it is in none.
     /// - Returns: the listed record's storage key, or nil if it was skipped.
-    mutating func draft(_ tape: Tape, _ index: Int, plan position: Int, parent: (field: UInt16, key: [UInt8], tuple: [UInt8])?) -> [UInt8]? {
+    mutating func draft(
+        _ tape: Tape, _ index: Int, plan position: Int, parent: Importer.Target.Parent?, ordinal: Int = -1
+    ) -> [UInt8]? {
+        main = tape
+        current = index
         guard tape.kind(index) == .object else {
             report(.keyMissing, tape, index, plan.plans[position], nil, nil, "a record is expected, and there is \(tape.describe(index))")
             return nil
         }
         stack.removeAll(keepingCapacity: true)
+        surroundings.removeAll(keepingCapacity: true)
         stack.append(
             Pending(
-                index: index, plan: position, isListed: true, injectedField: parent?.field ?? 0,
-                injectedKey: parent?.key ?? [], injectedTuple: parent?.tuple ?? []))
+                index: index, plan: position, isListed: true,
+                around: remember(
+                    Surroundings(
+                        parentPlan: Int32(parent?.plan ?? -1), position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition)),
+                injectedField: parent?.field ?? 0, injectedKey: parent?.key ?? [], injectedTuple: parent?.tuple ?? []))
         var listedKey: [UInt8]?, isFirst = true
-        while let next = stack.popLast() {
+        while var next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
+            if plan.hasChoices, plan.plans[next.plan].hasChoice {
+                current = next.index
+                guard let chosen = chosen(next.plan, tape, next.index) else {
+                    reportUnknown(tape, next.index, plan.plans[next.plan])
+                    isFirst = false
+                    continue
+                }
+                (next.plan, next.isExact) = chosen
+            }
             let hasKey = draft(tape, next)
             if isFirst {
                 isFirst = false
@@ -156,17 +190,31 @@ struct Drafter: ~Copyable {
         return listedKey
     }
 
+    /// Keeps what is known of an object that waits for its turn, if a source may ask for it.
+    mutating func remember(_ around: Surroundings) -> Int32 {
+        guard plan.takesSurroundings || injectsKeys else { return -1 }
+        surroundings.append(around)
+        return Int32(surroundings.count - 1)
+    }
+
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
         // Not before its turn: objects that come first may change the draft.
         if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) { return true }
         let plan = plan.plans[pending.plan]
         let unmappedBefore = plan.unmappedTotal, reportedBefore = diagnosticCount, derivedBefore = derived.count
-        found.reset(plan.slots.count)
+        current = pending.index
+        currentPlan = pending.plan
+        found.reset(plan.placeCount)
         prefix.removeAll(keepingCapacity: true)
         Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
+        if plan.hasExtras || injectsKeys {
+            let around = pending.around < 0 ? Surroundings() : surroundings[Int(pending.around)]
+            Drafter.resolve(tape, self.plan.plans, plan, pending.index, around, values, keyOnly: false, &found)
+            if plan.takesOwner { ownerKey = pending.injectedKey }
+        }
         key.removeAll()
-        let owner = pending.injectedField == 0 ? nil : KeyOwner(field: pending.injectedField, tuple: pending.injectedTuple)
-        guard Drafter.appendKey(tape, self.plan.plans, plan, found, owner, to: &key) else {
+        let owner = pending.injectedTuple.isEmpty ? nil : KeyOwner(field: pending.injectedField, tuple: pending.injectedTuple)
+        guard Drafter.appendKey(tape, self.plan.plans, plan, pending.index, found, owner, values, to: &key) else {
             let missing =
                 plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != owner?.field } ?? plan.keySlots.first
             let field = missing.map { plan.details[$0].name }
@@ -200,8 +248,10 @@ struct Drafter: ~Copyable {
             if slot.field != 0, slot.field == pending.injectedField {
                 appendInjected(pending)
                 // Where the object stands says what it belongs to; what it says of that record counts all the same.
-                if place.value >= 0, tape.kind(place.value) == .object, case .toOne(let destination) = slot.kind {
-                    children.append(Pending(index: place.value, plan: destination, isListed: false))
+                if place.value >= 0, PlaceList.Place.kind(place.value) == .inside, tape.kind(place.value) == .object,
+                    case .toOne(let destination) = slot.kind
+                {
+                    children.append(Pending(index: place.value, plan: destination, isListed: false, around: remember(around(position))))
                 }
                 continue
             }
@@ -209,7 +259,7 @@ struct Drafter: ~Copyable {
                 if place.null >= 0, !slot.ignoresNull {
                     setNull(tape, place.null, position, plan)
                 } else if place.null < 0, slot.clearsAbsent, pending.isListed {
-                    builder.field(slot.field) { $0.appendValueNull() }
+                    isComplete = absentAttribute(position, plan) && isComplete
                 } else if !slot.isOptional {
                     isComplete = false
                 }
@@ -217,7 +267,7 @@ struct Drafter: ~Copyable {
             }
             switch slot.kind {
             case .attribute:
-                let isTaken = attribute(tape, place.value, position, plan)
+                let isTaken = attribute(at: place.value, tape, position, plan)
                 isComplete = isComplete && (isTaken || slot.isOptional)
             case .toOne(let destination): toOne(tape, place.value, position, destination, plan)
             case .toMany(let destination): toMany(tape, place.value, position, destination, plan)
@@ -229,7 +279,8 @@ struct Drafter: ~Copyable {
         builder.finish(into: &body)
         guard !plan.policies.isPlain else {
             let repeated = list.add(
-                pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete)
+                pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete,
+                isExact: pending.isExact)
             keepRepeated(
                 tape, pending, repeated, plan.unmappedTotal == unmappedBefore, diagnosticCount == reportedBefore,
                 derived.count == derivedBefore)
@@ -264,7 +315,7 @@ struct Drafter: ~Copyable {
         let deletion: Bool? = isOlder ? nil : !tombstone.isEmpty ? true : isComplete ? false : nil
         _ = list.add(
             pending.plan, key.bytes, body: combinedIsWide == nil ? body.bytes : combined.bytes, isWide: combinedIsWide ?? isWide,
-            isComplete: isComplete, knownWins: knownWins, deletion: deletion)
+            isComplete: isComplete, isExact: pending.isExact, knownWins: knownWins, deletion: deletion)
         if deletion == true, let index = list.find(pending.plan, key.bytes) { tombstones[index] = tombstone }
     }
 
@@ -273,50 +324,10 @@ struct Drafter: ~Copyable {
     ) {
         // What comes a second time may come a hundredth time. Only an object that does nothing but say what its draft says
         // can be left out then.
-        if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty,
+        if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty, !plan.plans[pending.plan].isContextual, !injectsKeys,
             isMapped, isUnreported, isUnderived
         {
             list.keep(tape, pending.index, for: repeated)
-        }
-    }
-
-    /// Finds the place of every slot's value in an object: one pass over its keys, and over those of nested objects that a
-    /// key path leads into.
-    private static func locate(
-        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int, _ found: inout PlaceList,
-        _ prefix: inout [String]
-    ) {
-        let end = tape.end(object)
-        var index = object + 1
-        while index < end {
-            let key = tape.string(index), value = index + 1
-            if let position = plan.nodes[node].table.find(key) {
-                let entry = plan.nodes[node].entries[position]
-                var next = entry.taker
-                while next >= 0 {
-                    let taker = plan.takers[Int(next)]
-                    next = taker.next
-                    if tape.kind(value) == .null {
-                        found[taker.slot].null = value
-                    } else if taker.rank < found[taker.slot].rank
-                        || (taker.rank == found[taker.slot].rank && !plan.slots[taker.slot].isKey)
-                    {
-                        // The first alternate that is present counts; of a key that occurs twice, the last. Only what
-                        // identifies a record is taken from the first, since `locateKey` looks no further.
-                        found[taker.slot].value = value
-                        found[taker.slot].rank = taker.rank
-                    }
-                }
-                if entry.child >= 0, tape.kind(value) == .object {
-                    prefix.append(String(decoding: key, as: UTF8.self))
-                    locate(tape, value, plan, node: Int(entry.child), &found, &prefix)
-                    prefix.removeLast()
-                }
-                if entry.unmapped >= 0 { plan.countUnmapped(Int(entry.unmapped)) }
-            } else {
-                plan.meet(key, in: node, prefix: prefix)
-            }
-            index = tape.next(value)
         }
     }
 
@@ -334,144 +345,5 @@ struct Drafter: ~Copyable {
                 }
             }
         }
-    }
-
-    /// Puts the storage key that an object or a bare key stands for into `childKey`. An object is added to the children.
-    ///
-    /// - Parameter owner: what is known of the key from where the object or the bare key stands.
-    private mutating func reference(_ tape: Tape, _ index: Int, _ destination: Int, _ owner: KeyOwner? = nil) -> Bool {
-        let target = plan.plans[destination]
-        childKey.removeAll()
-        switch tape.kind(index) {
-        case .object:
-            keyFound.reset(target.slots.count)
-            Drafter.locateKey(tape, index, target, &keyFound)
-            let hasKey = Drafter.appendKey(tape, plan.plans, target, keyFound, owner, to: &childKey)
-            childKey.finishStorageKey(from: 0)
-            // One without a key gets its turn all the same, and is reported there.
-            var child = Pending(index: index, plan: destination, isListed: false)
-            if hasKey { child.draft = list.find(destination, childKey.bytes) }
-            children.append(child)
-            return hasKey
-        case .string, .int, .uint, .double:
-            guard Drafter.appendBareKey(tape, index, target, owner, to: &childKey) else { return false }
-            childKey.finishStorageKey(from: 0)
-            return true
-        default: return false
-        }
-    }
-
-    /// As `locate`, for the key alone: most objects say their key early, and then the rest is not looked at. Counts nothing.
-    static func locateKey(
-        _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int = 0, _ found: inout PlaceList
-    ) {
-        let end = tape.end(object)
-        var index = object + 1
-        while index < end {
-            let value = index + 1
-            if let position = plan.nodes[node].table.find(tape.string(index)) {
-                let entry = plan.nodes[node].entries[position]
-                var isBest = false, next = entry.taker
-                while next >= 0 {
-                    let taker = plan.takers[Int(next)]
-                    next = taker.next
-                    guard plan.slots[taker.slot].isKey, taker.rank < found[taker.slot].rank, tape.kind(value) != .null else {
-                        continue
-                    }
-                    found[taker.slot].value = value
-                    found[taker.slot].rank = taker.rank
-                    isBest = isBest || taker.rank == 0
-                }
-                if isBest, plan.hasBestKey(found) { return }
-                if entry.child >= 0, tape.kind(value) == .object {
-                    locateKey(tape, value, plan, node: Int(entry.child), &found)
-                }
-            }
-            index = tape.next(value)
-        }
-    }
-
-    private mutating func toOne(_ tape: Tape, _ index: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
-        guard reference(tape, index, destination) else {
-            if tape.kind(index) != .object { reportRelationship(tape, index, position, plan) }
-            return
-        }
-        let target = childKey.bytes, field = plan.slots[position].field
-        builder.field(field) { $0.appendValue(tag: ValueTag.reference, target) }
-        guard hasOneToOne, oneToOne.contains(OneToOneField(entity: plan.entity.id, field: field)),
-            let owner = self.plan.plans.firstIndex(where: { $0 === plan })
-        else { return }
-        claims.append(
-            Claim(plan: owner, field: field, owner: Array(key.bytes), target: Array(target), path: path(tape, index)))
-    }
-
-    private mutating func toMany(_ tape: Tape, _ index: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
-        guard tape.kind(index) == .array else { return reportRelationship(tape, index, position, plan) }
-        var listed = ByteWriter(capacity: 256), isSound = true
-        var members = MemberSet()
-        listed.append(ValueTag.references)
-        let end = tape.end(index)
-        var element = index + 1
-        while element < end {
-            if tape.kind(element) != .null {
-                if reference(tape, element, destination) {
-                    if members.insert(childKey.bytes, among: listed) { listed.appendReferenceElement(childKey.bytes) }
-                } else if tape.kind(element) != .object {
-                    reportRelationship(tape, element, position, plan)
-                    isSound = false
-                }
-            }
-            element = tape.next(element)
-        }
-        guard isSound else { return }
-        let value = listed.bytes
-        builder.field(plan.slots[position].field) { $0.append(value) }
-    }
-
-    /// A relationship whose references stand in the other records: nested objects get theirs from here, and the whole list is
-    /// noted, so that records that left it lose theirs.
-    mutating func derivedList(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
-        guard let derived = plan.details[position].derived else { return }
-        let isToMany = derived.isToMany
-        var note = DerivedList(
-            ownerPlan: derived.owner, field: derived.field, isOrdered: derived.reference.inverseIsOrdered,
-            target: Array(key.bytes), members: [], unsetMembers: [], keepsOthers: isToMany && plan.slots[position].toMany != .replace,
-            entity: plan.entity.name, name: plan.details[position].name, path: "")
-        let tuple = longKey.isEmpty ? note.target : longKey
-        // A reference in a list of the other record is no part of its key.
-        let owner = derived.reference.isToMany ? nil : KeyOwner(field: derived.field.id, tuple: tuple)
-        func inject(_ ordinal: Int) {
-            let last = children.count - 1
-            children[last].injectedField = derived.field.id
-            children[last].injectedKey = note.target
-            children[last].injectedTuple = tuple
-            children[last].position = derived.reference.inverseIsOrdered ? UInt32(ordinal) : nil
-        }
-        var elements: [Int] = []
-        switch tape.kind(index) {
-        case .array where isToMany: tape.forEachElement(index) { elements.append($0) }
-        case .null: break
-        case .array: return reportRelationship(tape, index, position, plan)
-        default:
-            guard !isToMany else { return reportRelationship(tape, index, position, plan) }
-            elements = [index]
-        }
-        for element in elements where tape.kind(element) != .null {
-            guard reference(tape, element, derived.owner, owner) else {
-                guard tape.kind(element) == .object else { return reportRelationship(tape, element, position, plan) }
-                // It is reported in its turn: what it lacks is not its owner.
-                if owner != nil { inject(0) }
-                continue
-            }
-            let member = Array(childKey.bytes)
-            if tape.kind(element) == .object, !derived.reference.isToMany {
-                inject(note.members.count)
-            } else {
-                note.unsetMembers.insert(member)
-            }
-            note.members.append(member)
-        }
-        if !note.unsetMembers.isEmpty || (!derived.reference.isToMany && !note.members.isEmpty) { note.path = path(tape, index) }
-        self.derived.append(note)
     }
 }

@@ -5,6 +5,8 @@ internal import TarnStore
 struct EntityPolicies {
     /// Of a record that is met several times in a unit.
     let firstWins: Bool
+    /// Whether a record without a usable key fails the unit.
+    let failsKeyless: Bool
     /// 0 if there is none.
     let version: UInt16
     let tombstone: TombstoneRule?
@@ -23,6 +25,7 @@ struct EntityPolicies {
 
     init(_ mapping: Mapping, _ entityMapping: EntityMapping, _ entity: Catalog.Entity, _ slots: [Slot]) {
         firstWins = (entityMapping.duplicates ?? mapping.duplicates) == .firstWins
+        failsKeyless = (entityMapping.keyless ?? mapping.keyless) == .fail
         version = entityMapping.version.flatMap { entity.field($0)?.id } ?? 0
         tombstone = entityMapping.tombstone
         hasTombstone = tombstone != nil
@@ -103,11 +106,7 @@ extension ToManyPolicy {
 extension TombstoneRule {
     /// Whether a record says that it is no more.
     func matches(_ tape: Tape, _ object: Int) -> Bool {
-        var index = object
-        for key in path.keys {
-            guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else { return false }
-            index = value
-        }
+        guard let index = tape.value(at: path.steps[...], from: object) else { return false }
         guard let equals else { return tape.kind(index) != .null && tape.kind(index) != .false }
         switch tape.kind(index) {
         case .string: return equals.utf8.elementsEqual(tape.string(index))

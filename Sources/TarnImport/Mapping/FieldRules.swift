@@ -35,6 +35,14 @@ public enum DuplicatePolicy: String, Sendable, Hashable, CaseIterable {
     case firstWins = "first_wins"
 }
 
+/// What becomes of records without a usable key.
+public enum KeylessPolicy: String, Sendable, Hashable, CaseIterable {
+    /// Each is reported as `key.missing`, and skipped with everything nested in it.
+    case skip
+    /// The unit fails.
+    case fail
+}
+
 /// How a response says that a record is no more.
 public struct TombstoneRule: Sendable, Hashable {
     /// From the record.
@@ -65,11 +73,19 @@ public struct FieldRules: Sendable, Hashable {
     public var fallback: String?
     /// Names of transformers, in the order in which they are applied to JSON.
     public var transformers: [String]?
+    /// How the words of a name are joined in JSON. Default: as the API's naming convention says.
+    public var naming: NamingStyle?
+    /// Of an attribute: what it is in a listed record that says nothing of it, and not even null; of an attribute of the key, in
+    /// every record. Goes before ``absent``.
+    public var absentValue: JSONValue?
 
     public init(
         coercion: CoercionMode? = nil, dates: [DateFormat]? = nil, nulls: NullPolicy? = nil, absent: AbsentPolicy? = nil,
-        toMany: ToManyPolicy? = nil, fallback: String? = nil, transformers: [String]? = nil
+        toMany: ToManyPolicy? = nil, fallback: String? = nil, transformers: [String]? = nil, naming: NamingStyle? = nil,
+        absentValue: JSONValue? = nil
     ) {
+        self.naming = naming
+        self.absentValue = absentValue
         self.fallback = fallback
         self.transformers = transformers
         self.coercion = coercion
@@ -79,12 +95,21 @@ public struct FieldRules: Sendable, Hashable {
         self.toMany = toMany
     }
 
-    /// These, and where they say nothing, those. A fallback and transformers are of one field.
+    /// These, and where they say nothing, those. A fallback, transformers and a value for what is absent are of one field.
     func or(_ wider: FieldRules) -> FieldRules {
         FieldRules(
             coercion: coercion ?? wider.coercion, dates: dates ?? wider.dates, nulls: nulls ?? wider.nulls,
             absent: absent ?? wider.absent, toMany: toMany ?? wider.toMany,
-            fallback: fallback, transformers: transformers)
+            fallback: fallback, transformers: transformers, naming: naming ?? wider.naming, absentValue: absentValue)
+    }
+
+    /// These, and where they say nothing, those of the same field of the parent entity.
+    func inheriting(_ parent: FieldRules) -> FieldRules {
+        var rules = or(parent)
+        rules.fallback = fallback ?? parent.fallback
+        rules.transformers = transformers ?? parent.transformers
+        rules.absentValue = absentValue ?? parent.absentValue
+        return rules
     }
 }
 

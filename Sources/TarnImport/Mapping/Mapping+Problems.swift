@@ -12,7 +12,7 @@ extension Mapping {
                 problems.append(SchemaError(entity: name, field: nil, message))
                 continue
             }
-            problems += mapping.problems(for: entity)
+            problems += mapping.problems(for: entity, schema)
             for (field, rules) in mapping.fields.sorted(by: { $0.key < $1.key }) {
                 for transformer in rules.transformers ?? [] where self.transformer(transformer) == nil {
                     let known = transformers.map(\.name) + ValueTransformer.builtInNames
@@ -25,7 +25,14 @@ extension Mapping {
 }
 
 extension EntityMapping {
-    fileprivate func problems(for entity: EntityDefinition) -> [SchemaError] {
+    fileprivate func problems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
+        // What the entity has from those that it descends from is its own as well.
+        var entity = entity
+        for ancestor in schema.ancestors(of: entity) {
+            entity.attributes += ancestor.attributes
+            entity.relationships += ancestor.relationships
+            if entity.key.isEmpty { entity.key = ancestor.key }
+        }
         var problems: [SchemaError] = []
         let fields = entity.attributes.map(\.name) + entity.relationships.map(\.name)
         for (field, paths) in paths.sorted(by: { $0.key < $1.key }) {
@@ -33,13 +40,9 @@ extension EntityMapping {
                 problems.append(
                     SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
             }
-            if paths.contains(where: \.keys.isEmpty) {
-                problems.append(
-                    SchemaError(entity: entity.name, field: field, "$ is the whole record: name a key of it"))
-            }
-            if paths.contains(where: { $0.keys.contains("") }) {
-                problems.append(
-                    SchemaError(entity: entity.name, field: field, "a key path has an empty key: remove it"))
+            for source in paths {
+                guard let message = problem(of: source, field, entity) else { continue }
+                problems.append(SchemaError(entity: entity.name, field: field, message))
             }
         }
         for relationship in entity.relationships where relationship.join != nil && paths[relationship.name] != nil {
@@ -48,6 +51,7 @@ extension EntityMapping {
                     entity: entity.name, field: relationship.name,
                     "a joined relationship takes nothing from JSON, its attribute does: remove its paths"))
         }
+        problems += choiceProblems(for: entity, schema)
         let relationships = entity.relationships.map(\.name)
         for field in declared.sorted() where !relationships.contains(field) {
             let message = Spelling.unknown("relationship", field, among: relationships)
@@ -121,5 +125,48 @@ extension EntityMapping {
             }
         }
         return problems
+    }
+
+    /// Rules that choose what is no special kind of the entity.
+    private func choiceProblems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
+        let kinds = [entity.name] + schema.entities.filter { schema.ancestors(of: $0).contains { $0.name == entity.name } }.map(\.name)
+        return (choice?.entities ?? []).filter { !kinds.contains($0) }.map { name in
+            let message =
+                schema.entities.contains { $0.name == name }
+                ? "\(name) does not descend from \(entity.name): give it parent: \(entity.name), or remove it here"
+                : Spelling.unknown("entity", name, among: kinds)
+            return SchemaError(entity: entity.name, field: "kinds.\(name)", message)
+        }
+    }
+
+    /// What is wrong with a source, whatever the JSON; nil if nothing is.
+    private func problem(of source: ValueSource, _ field: String, _ entity: EntityDefinition) -> String? {
+        let relationship = entity.relationships.first { $0.name == field }
+        for path in source.paths {
+            if path.steps.contains(.key("")) { return "a key path has an empty key: remove it" }
+            switch path.origin {
+            case .record:
+                if path.steps.isEmpty { return "$ is the whole record: name a key of it" }
+                if case .key? = path.steps.first { continue }
+                return "\(path): a record is an object, and not a list: begin with a key"
+            case .parent where path.steps.isEmpty && relationship?.isToMany == true:
+                return "@parent is one record: name a key of it, or make this a to-one relationship"
+            case .position where relationship != nil && relationship?.isToMany != false, .relationship where relationship?.isToMany == true:
+                return "\(path) is one value, and this is a list"
+            default: continue
+            }
+        }
+        guard case .constant(let value) = source else { return nil }
+        guard (try? JSONValue(value.text)) == value else { return "the constant is no JSON" }
+        guard let relationship else { return nil }
+        let isKey = { (value: JSONValue) in
+            switch value {
+            case .string, .number: true
+            default: false
+            }
+        }
+        if relationship.isToMany, case .array(let values) = value, values.allSatisfy(isKey) { return nil }
+        if !relationship.isToMany, isKey(value) { return nil }
+        return relationship.isToMany ? "a constant of a to-many relationship is a list of keys" : "a constant of a relationship is a key"
     }
 }

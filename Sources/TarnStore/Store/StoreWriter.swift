@@ -53,13 +53,16 @@ public struct StoreWriter: ~Copyable {
     ///
     /// - Parameter isComplete: whether the record is known completely by this; otherwise it stays or becomes partial as long
     ///   as a field that is not optional is absent.
+    /// - Parameter isExact: whether it is of that entity and of no special kind of it, whatever it was.
     package mutating func merge(
-        _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isComplete: Bool
+        _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool = false
     ) throws -> Outcome {
-        try merge(access.state.rules(of: entity.id), key, body, isComplete: isComplete)
+        try merge(access.state.rules(of: entity.id), key, body, isComplete: isComplete, isExact: isExact)
     }
 
-    mutating func merge(_ rules: EntityRules, _ key: Bytes, _ body: RowBody, isComplete: Bool) throws -> Outcome {
+    mutating func merge(
+        _ rules: EntityRules, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool = false
+    ) throws -> Outcome {
         let table = try access.state.records(of: rules.root)
         let mark = access.rowMark
         defer { access.release(to: mark) }
@@ -76,7 +79,7 @@ public struct StoreWriter: ~Copyable {
         var newRules = rules, oldRules = rules
         if old.entity != rules.id {
             oldRules = try access.state.rules(of: old.entity)
-            if catalog.isKind(old.entity, of: rules.id) { newRules = oldRules }
+            if !isExact, catalog.isKind(old.entity, of: rules.id) { newRules = oldRules }
         }
         let isMoved = oldRules !== newRules
         let dropped = isMoved ? newRules.foreignFields(in: catalog) : []

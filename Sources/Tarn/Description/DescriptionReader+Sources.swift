@@ -1,0 +1,117 @@
+// Where values come from: `from`, `value`, and what is taken if nothing is there.
+
+import TarnImport
+import TarnStore
+
+extension DescriptionReader {
+    /// The alternates under `from`, each reported if it is not one; or the constant under `value`.
+    ///
+    /// - Parameter type: of an attribute; nil for a relationship, whose constant is a key or a list of keys.
+    mutating func sources(_ section: Section, _ type: AttributeType?) -> [ValueSource] {
+        if let value = section["value"] {
+            if section["from"] != nil {
+                report(section, "value", "a constant comes from nowhere: remove from, or this")
+                return []
+            }
+            let field = section.path("value")
+            let constant: JSONValue? = if let type { json(value, field, type) } else { key(value, field) }
+            return constant.map { [ValueSource.constant($0)] } ?? []
+        }
+        let texts = texts(section, "from")
+        if texts.isEmpty, section["from"] != nil, !isReported(section.path("from")) {
+            report(section, "from", "has no key path: write one, or remove the line")
+        }
+        return texts.compactMap { text, mark in source(text, section.path("from"), mark) }
+    }
+
+    private mutating func source(_ text: String, _ field: String, _ mark: Mark) -> ValueSource? {
+        guard let source = ValueSource(text) else {
+            if text.contains("{") {
+                report(
+                    field, mark,
+                    "\"\(text)\" is not a text with key paths in it: write each in braces, such as '{owner.login}/{name}'; {{ is a brace")
+            } else {
+                _ = keyPath(text, field, mark)
+            }
+            return nil
+        }
+        for path in source.paths {
+            if path == KeyPath("$") {
+                report(field, mark, "$ is the whole record, which is not supported here: name a key of it")
+                return nil
+            }
+            if let meant = DescriptionReader.origin(meantBy: path) {
+                report(field, mark, "\(path) begins with a key; did you mean \"\(meant)\"? A key is written \\\(path.keys.first ?? "")")
+                return nil
+            }
+        }
+        return source
+    }
+
+    /// The origin that a path which begins with a key like it seems to mean. A key that is escaped means itself.
+    private static func origin(meantBy path: TarnImport.KeyPath) -> String? {
+        guard path.origin == .record, case .key(let key)? = path.steps.first, key.hasPrefix("@") else { return nil }
+        let words = TarnImport.KeyPath.Origin.allCases.map(\.rawValue).filter { !$0.isEmpty }
+        return words.contains(key) ? nil : Spelling.nearest(to: key, among: words)
+    }
+
+    mutating func keyPath(_ text: String, _ field: String, _ mark: Mark) -> TarnImport.KeyPath? {
+        if let path = KeyPath(text) { return path }
+        report(
+            field, mark,
+            "\"\(text)\" is not a key path: write keys with a . between them, such as author.login; \\. is a . inside of a key"
+        )
+        return nil
+    }
+
+    /// A key path that leads on from what holds it, with nothing but keys.
+    mutating func plainKeyPath(_ text: String, _ field: String, _ mark: Mark) -> TarnImport.KeyPath? {
+        guard let path = keyPath(text, field, mark) else { return nil }
+        guard path.origin == .record else {
+            report(field, mark, "\(path.origin.rawValue) cannot stand here: name a key")
+            return nil
+        }
+        return path
+    }
+
+    // MARK: Constants
+
+    /// `absent: { value: … }` of an attribute; nil if it is not there, or is a word.
+    mutating func absentValue(_ section: Section, _ type: AttributeType) -> JSONValue? {
+        guard let value = section["absent"], case .mapping = value.content else { return nil }
+        guard let inner = self.section(value, section.path("absent"), keys: ["value"], required: ["value"], example: ["value": "value: 0"]),
+            let constant = inner["value"]
+        else { return nil }
+        return json(constant, inner.path("value"), type)
+    }
+
+    /// A constant of an attribute, as it would stand in JSON. Nil, and reported, if it is not of the type.
+    private mutating func json(_ value: YAMLValue, _ field: String, _ type: AttributeType) -> JSONValue? {
+        if type == .json, let json = DescriptionReader.json(value) { return json }
+        guard let constant = constant(value, field, type), !isReported(field) else { return nil }
+        return try? JSONValue(constant.jsonText)
+    }
+
+    /// Nil for plain text that is no JSON.
+    private static func json(_ value: YAMLValue) -> JSONValue? {
+        switch value.content {
+        case .scalar(let text, plain: true): value.isNull ? .null : try? JSONValue(text)
+        case .scalar(let text, plain: false): .string(text)
+        case .list(let values):
+            .array(values.map { json($0) ?? .string($0.plainText) })
+        case .mapping(let entries):
+            .object(entries.map { JSONValue.Member($0.key, json($0.value) ?? .string($0.value.plainText)) })
+        }
+    }
+
+    /// A constant of a relationship: the key that it leads to, or a list of keys.
+    private mutating func key(_ value: YAMLValue, _ field: String) -> JSONValue? {
+        guard case .list(let values) = value.content else { return text(value, field).map(JSONValue.string) }
+        return .array(values.compactMap { text($0, field).map(JSONValue.string) })
+    }
+}
+
+extension YAMLValue {
+    /// Of a scalar.
+    fileprivate var plainText: String { if case .scalar(let text, _) = content { text } else { "" } }
+}

@@ -1,0 +1,82 @@
+// What the sources of a mapping take from beside the records: once for a document, as JSON on a tape of its own.
+
+internal import TarnStore
+
+final class DocumentValues {
+    /// As it is handed down for every record, without being counted.
+    typealias Reference = Unmanaged<DocumentValues>
+
+    /// Nil if there are no sources.
+    private let parser: JSONParser?
+    private(set) var tape: Tape?
+    /// Of each source the place on the tape; -1 if it is not there.
+    private(set) var places: [Int] = []
+    /// What code says of the keys of records that do not say them.
+    var keyInjection: ImportHooks.KeyInjection?
+    /// Of the first record that the document lists.
+    private(set) var firstPosition = 0
+
+    /// - Parameter hasSources: whether a mapping takes anything of it.
+    init(hasSources: Bool) throws(ImportError) { parser = hasSources ? try JSONParser() : nil }
+
+    /// - Parameter document: the whole document; nil if it is read in parts.
+    func fill(_ sources: [DocumentSource], _ context: ImportContext, _ document: Tape?) {
+        firstPosition = context.firstPosition
+        places = Array(repeating: -1, count: sources.count)
+        tape = nil
+        guard let parser, !sources.isEmpty else { return }
+        var text = ByteWriter(), present: [Int] = []
+        text.append(UInt8(ascii: "["))
+        for (index, source) in sources.enumerated() {
+            let before = text.count
+            if !present.isEmpty { text.append(UInt8(ascii: ",")) }
+            if DocumentValues.append(source, context, document, to: &text) { present.append(index) } else { text.truncate(to: before) }
+        }
+        text.append(UInt8(ascii: "]"))
+        // A constant of a program that is no JSON is left out with all others, which a mapping's problems name before.
+        guard let tape = try? parser.parse(text.bytes) else { return }
+        self.tape = tape
+        var next = 0
+        tape.forEachElement(Tape.root) { place in
+            if next < present.count { places[present[next]] = place }
+            next += 1
+        }
+    }
+
+    /// False if there is no such value; what was appended does not count then.
+    private static func append(
+        _ source: DocumentSource, _ context: ImportContext, _ document: Tape?, to text: inout ByteWriter
+    ) -> Bool {
+        func append(_ string: String?) -> Bool {
+            guard let string else { return false }
+            var json = ""
+            json.appendJSONString(string)
+            text.append(json)
+            return true
+        }
+        switch source {
+        case .constant(let value):
+            text.append(value.text)
+            return true
+        case .header(let name): return append(context.headers[name])
+        case .parameter(let name): return append(context.parameters[name])
+        case .root(let steps, let isList):
+            guard let document else { return false }
+            var found: [Int] = []
+            let isThere = document.forEach(at: steps[...], from: Tape.root) { found.append($0) }
+            guard isThere else { return false }
+            guard isList else {
+                guard let first = found.first(where: { document.kind($0) != .null }) ?? found.first else { return false }
+                document.appendText(first, to: &text)
+                return true
+            }
+            text.append(UInt8(ascii: "["))
+            for (index, place) in found.enumerated() {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                document.appendText(place, to: &text)
+            }
+            text.append(UInt8(ascii: "]"))
+            return true
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// What a draft says of relationships: references to the records that nested objects and bare keys stand for.
+
+internal import TarnStore
+
+extension Drafter {
+    /// What is known of a record that is nested in the one that is drafted now.
+    ///
+    /// - Parameters:
+    ///   - slot: the relationship that leads to it.
+    ///   - ordinal: its place in its list; -1 if it is in none.
+    func around(_ slot: Int, _ ordinal: Int = -1) -> Surroundings {
+        Surroundings(parent: current, parentPlan: Int32(currentPlan), relationship: Int32(slot), position: ordinal)
+    }
+
+    /// Puts the storage key that an object or a bare key stands for into `childKey`. An object is added to the children.
+    ///
+    /// - Parameters:
+    ///   - owner: what is known of the key from where the object or the bare key stands.
+    ///   - isInside: whether it stands in the record's own JSON. What stands elsewhere is drafted there, if at all.
+    private mutating func reference(
+        _ tape: Tape, _ index: Int, _ destination: Int, _ around: Surroundings, owner: KeyOwner? = nil, isInside: Bool = true
+    ) -> Bool {
+        var destination = destination
+        childKey.removeAll()
+        switch tape.kind(index) {
+        case .object:
+            if plan.hasChoices, plan.plans[destination].hasChoice {
+                guard let chosen = chosen(destination, tape, index) else {
+                    // It is reported in its turn.
+                    if isInside { children.append(Pending(index: index, plan: destination, isListed: false, around: remember(around))) }
+                    return false
+                }
+                destination = chosen.plan
+            }
+            let target = plan.plans[destination]
+            let ownTuple = target.takesOwner ? longKey.isEmpty ? Array(key.bytes) : longKey : []
+            keyFound.reset(target.placeCount)
+            Drafter.locateKey(tape, index, target, &keyFound)
+            if target.hasKeyExtras || injectsKeys {
+                Drafter.resolve(
+                    tape, plan.plans, target, index, isInside ? around : Surroundings(), values, keyOnly: true, &keyFound)
+            }
+            let hasKey =
+                owner == nil && target.takesOwner
+                ? Drafter.appendKey(
+                    tape, plan.plans, target, index, keyFound, KeyOwner(field: 0, tuple: ownTuple), values, to: &childKey)
+                : Drafter.appendKey(tape, plan.plans, target, index, keyFound, owner, values, to: &childKey)
+            childKey.finishStorageKey(from: 0)
+            guard isInside else { return hasKey }
+            // One without a key gets its turn all the same, and is reported there.
+            var child = Pending(index: index, plan: destination, isListed: false, around: remember(around))
+            if target.takesOwner {
+                child.injectedKey = Array(key.bytes)
+                child.injectedTuple = ownTuple
+            }
+            if hasKey { child.draft = list.find(destination, childKey.bytes) }
+            children.append(child)
+            return hasKey
+        case .string, .int, .uint, .double:
+            guard Drafter.appendBareKey(tape, index, plan.plans[destination], owner, to: &childKey) else { return false }
+            childKey.finishStorageKey(from: 0)
+            return true
+        default: return false
+        }
+    }
+
+    mutating func toOne(_ tape: Tape, _ value: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
+        if PlaceList.Place.isInside(value) {
+            guard reference(tape, value, destination, around(position)) else {
+                if tape.kind(value) != .object { reportRelationship(tape, value, position, plan) }
+                return
+            }
+            return refer(to: childKey.bytes, tape, value, position, plan)
+        }
+        if PlaceList.Place.kind(value) == .owner {
+            guard !ownerKey.isEmpty else { return }
+            let owner = ownerKey
+            return owner.withUnsafeBytes { refer(to: $0, tape, current, position, plan) }
+        }
+        let (source, index) = found.at(value, tape)
+        // An object there that has no key is not drafted from here, so nobody else reports it.
+        guard reference(source, index, destination, around(position), isInside: false) else {
+            return reportRelationship(source, index, position, plan)
+        }
+        refer(to: childKey.bytes, tape, current, position, plan)
+    }
+
+    /// Sets a reference.
+    ///
+    /// - Parameter place: where it stands, for errors.
+    private mutating func refer(to target: Bytes, _ tape: Tape, _ place: Int, _ position: Int, _ plan: EntityPlan) {
+        let slot = plan.slots[position]
+        builder.field(slot.field) { $0.appendValue(tag: ValueTag.reference, target) }
+        guard slot.claims >= 0 else { return }
+        claims.append(
+            Claim(
+                plan: Int(slot.claims), field: slot.field, owner: Array(key.bytes), target: Array(target), path: path(tape, place)))
+    }
+
+    mutating func toMany(_ tape: Tape, _ value: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
+        let kind = PlaceList.Place.kind(value)
+        var listed = ByteWriter(capacity: 256), isSound = true
+        var members = MemberSet()
+        listed.append(ValueTag.references)
+        if kind == .list || kind == .outerList {
+            for (ordinal, element) in found.list(value).enumerated() {
+                let isTaken = add(
+                    tape, found.elements[element], ordinal, position, destination, plan, isInside: kind == .list, to: &listed, &members)
+                isSound = isTaken && isSound
+            }
+        } else {
+            let (source, index) = found.at(value, tape)
+            guard source.kind(index) == .array else { return reportRelationship(source, index, position, plan) }
+            let end = source.end(index)
+            var element = index + 1, ordinal = 0
+            while element < end {
+                let isTaken = add(
+                    source, element, ordinal, position, destination, plan, isInside: kind == .inside, to: &listed, &members)
+                isSound = isTaken && isSound
+                element = source.next(element)
+                ordinal += 1
+            }
+        }
+        guard isSound else { return }
+        let references = listed.bytes
+        builder.field(plan.slots[position].field) { $0.append(references) }
+    }
+
+    /// False if the element is no record, and makes the whole list unusable.
+    private mutating func add(
+        _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan, isInside: Bool,
+        to listed: inout ByteWriter, _ members: inout MemberSet
+    ) -> Bool {
+        let kind = tape.kind(element)
+        if kind == .null { return true }
+        if reference(tape, element, destination, around(position, ordinal), isInside: isInside) {
+            if members.insert(childKey.bytes, among: listed) { listed.appendReferenceElement(childKey.bytes) }
+        } else if kind != .object {
+            reportRelationship(tape, element, position, plan)
+            return false
+        }
+        return true
+    }
+
+    /// A relationship whose references stand in the other records: nested objects get theirs from here, and the whole list is
+    /// noted, so that records that left it lose theirs.
+    mutating func derivedList(_ tape: Tape, _ value: Int, _ position: Int, _ plan: EntityPlan) {
+        guard let derived = plan.details[position].derived else { return }
+        let isToMany = derived.isToMany, kind = PlaceList.Place.kind(value), isInside = kind == .inside || kind == .list
+        var note = DerivedList(
+            ownerPlan: derived.owner, field: derived.field, isOrdered: derived.reference.inverseIsOrdered,
+            target: Array(key.bytes), members: [], unsetMembers: [], keepsOthers: isToMany && plan.slots[position].toMany != .replace,
+            root: plan.entity.root, entity: plan.entity.name, name: plan.details[position].name, path: "")
+        let tuple = longKey.isEmpty ? note.target : longKey
+        // A reference in a list of the other record is no part of its key.
+        let owner = derived.reference.isToMany ? nil : KeyOwner(field: derived.field.id, tuple: tuple)
+        func inject(_ ordinal: Int) {
+            guard isInside else { return }
+            let last = children.count - 1
+            children[last].injectedField = derived.field.id
+            children[last].injectedKey = note.target
+            children[last].injectedTuple = tuple
+            children[last].position = derived.reference.inverseIsOrdered ? UInt32(ordinal) : nil
+        }
+        let (source, index) = found.at(value, tape)
+        var elements: [Int] = []
+        if kind == .list || kind == .outerList {
+            elements = found.list(value).map { found.elements[$0] }
+        } else {
+            switch source.kind(index) {
+            case .array where isToMany: source.forEachElement(index) { elements.append($0) }
+            case .null: break
+            case .array: return reportRelationship(source, index, position, plan)
+            default:
+                guard !isToMany else { return reportRelationship(source, index, position, plan) }
+                elements = [index]
+            }
+        }
+        for (ordinal, element) in elements.enumerated() where source.kind(element) != .null {
+            let around = around(position, isToMany ? ordinal : -1)
+            guard reference(source, element, derived.owner, around, owner: owner, isInside: isInside) else {
+                guard source.kind(element) == .object else { return reportRelationship(source, element, position, plan) }
+                // It is reported in its turn: what it lacks is not its owner.
+                if owner != nil { inject(0) }
+                continue
+            }
+            let member = Array(childKey.bytes)
+            if source.kind(element) == .object, !derived.reference.isToMany, isInside {
+                inject(note.members.count)
+            } else {
+                note.unsetMembers.insert(member)
+            }
+            note.members.append(member)
+        }
+        if !note.unsetMembers.isEmpty || (!derived.reference.isToMany && !note.members.isEmpty) { note.path = path(source, isInside && kind == .inside ? index : current) }
+        self.derived.append(note)
+    }
+}

@@ -1,0 +1,106 @@
+// Where in a document its records are.
+
+internal import TarnStore
+
+/// Where in a document with records of several entities those of one of them are.
+public struct EnvelopePart: Sendable, Hashable {
+    public var path: KeyPath
+    /// Of the listed records.
+    public var entity: String
+    /// Whether it may be missing, or null.
+    public var isOptional: Bool
+
+    public init(_ path: KeyPath, _ entity: String, optional: Bool = false) {
+        self.path = path
+        self.entity = entity
+        isOptional = optional
+    }
+}
+
+extension Importer {
+    /// Parses a document that has records of several entities, each at its place, and drafts them, with everything nested in them.
+    ///
+    /// `@position` counts from 0 in each of the lists.
+    ///
+    /// - Parameters:
+    ///   - envelope: where the records of which entity are.
+    ///   - context: what the mapping may take from beside the body.
+    /// - Returns: what the lists have, one after the other in the order of the envelope.
+    /// - Throws: as ``add(_:records:entity:parent:context:)``; `.recordsNotFound` if what is not optional is not there. A body beyond
+    ///   ``Limits/documentSize`` is refused, since it has no one list to divide it by.
+    public func add(
+        _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext()
+    ) throws(ImportError) -> Added {
+        var targets: [Target] = []
+        for part in envelope { targets.append(try target(part.entity, nil)) }
+        guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
+        guard body.count <= limits.documentSize else { throw .tooLarge(.document, limit: limits.documentSize) }
+        let tape = try parse(body)
+        // Before anything is drafted, so that an error leaves nothing.
+        var places: [[Int]] = []
+        for part in envelope { places.append(try locate(part, in: tape)) }
+        var context = context
+        context.firstPosition = 0
+        drafter.begin(context, tape)
+        var added = Added(listed: [], count: 0)
+        for (target, places) in zip(targets, places) {
+            added.append(draft(tape, places, target))
+        }
+        if let failure = drafter.failure { throw failure }
+        return added
+    }
+
+    /// The places of a part of an envelope; none if it is optional and not there.
+    func locate(_ part: EnvelopePart, in tape: Tape) throws(ImportError) -> [Int] {
+        if part.isOptional {
+            var isThere = false
+            tape.forEach(at: part.path.steps[...], from: Tape.root) { isThere = isThere || tape.kind($0) != .null }
+            guard isThere else { return [] }
+        }
+        return try locate(part.path, in: tape)
+    }
+
+    /// The list, or the one record, that a path leads to; with wildcards, all that it leads to.
+    ///
+    /// - Throws: `.recordsNotFound`, `.notRecords`.
+    func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> [Int] {
+        guard path.isPlain else { return try locateAll(path, in: tape) }
+        var index = Tape.root
+        for key in path.keys {
+            guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else {
+                throw .recordsNotFound(path: path.description, missing: key, present: Importer.keys(tape, index))
+            }
+            index = value
+        }
+        return [try records(at: index, path, tape)]
+    }
+
+    private func locateAll(_ path: KeyPath, in tape: Tape) throws(ImportError) -> [Int] {
+        var places: [Int] = []
+        let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { places.append($0) }
+        guard isThere else {
+            throw .recordsNotFound(path: path.description, missing: path.description, present: Importer.keys(tape, Tape.root))
+        }
+        var found: [Int] = []
+        for place in places where !path.hasWildcard || tape.kind(place) != .null { found.append(try records(at: place, path, tape)) }
+        return found
+    }
+
+    private func records(at index: Int, _ path: KeyPath, _ tape: Tape) throws(ImportError) -> Int {
+        guard tape.kind(index) == .array || tape.kind(index) == .object else {
+            throw .notRecords(path: path.description, found: tape.describe(index))
+        }
+        return index
+    }
+
+    /// The first keys of an object.
+    private static func keys(_ tape: Tape, _ index: Int) -> [String] {
+        guard tape.kind(index) == .object else { return [] }
+        var keys: [String] = [], i = index + 1
+        while i < tape.end(index), keys.count < 8 {
+            keys.append(String(decoding: tape.string(i), as: UTF8.self))
+            i = tape.next(i + 1)
+        }
+        return keys
+    }
+}

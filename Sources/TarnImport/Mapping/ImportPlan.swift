@@ -1,0 +1,324 @@
+// A mapping compiled against a catalog: the plans of all entities.
+
+internal import TarnStore
+
+/// The plans of all entities.
+struct ImportPlan {
+    let plans: [EntityPlan]
+    /// What the sources of any of them take from beside the records.
+    let documentSources: [DocumentSource]
+    /// Which of the plans are of one tree of entities.
+    let kinds: PlanKinds
+    /// Whether any entity has rules about which kind of it a record is.
+    let hasChoices: Bool
+    /// Whether a source of any entity asks for where a record stands.
+    let takesSurroundings: Bool
+
+    /// - Throws: `.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
+    init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
+        for (name, entityMapping) in mapping.entities { try ImportPlan.check(name, entityMapping, mapping, catalog) }
+        var builder = PlanBuilder(mapping, catalog)
+        var plans: [EntityPlan] = []
+        for entity in catalog.entities { plans.append(builder.plan(of: entity)) }
+        self.plans = plans
+        let kinds = PlanKinds(catalog)
+        for (position, entity) in catalog.entities.enumerated() {
+            guard let choice = mapping.entities[entity.name]?.choice else { continue }
+            let names = catalog.entities.enumerated().filter { kinds.isKind($0.offset, of: position) }.map { ($1.name, $0) }
+            plans[position].set(CompiledChoice(choice, entity.name, Dictionary(uniqueKeysWithValues: names)))
+        }
+        self.kinds = kinds
+        takesSurroundings = plans.contains(where: \.isContextual)
+        hasChoices = plans.contains(where: \.hasChoice)
+        documentSources = builder.documentSources
+    }
+
+    private static func check(
+        _ name: String, _ entityMapping: EntityMapping, _ mapping: Mapping, _ catalog: Catalog
+    ) throws(ImportError) {
+        guard let entity = catalog.entity(name) else { throw .unknownEntity(name) }
+        if let version = entityMapping.version, entity.field(version) == nil { throw .unknownField(entity: name, field: version) }
+        if let rest = entityMapping.rest, entity.field(rest) == nil { throw .unknownField(entity: name, field: rest) }
+        for chosen in entityMapping.choice?.entities ?? [] {
+            guard let kind = catalog.entity(chosen), catalog.isKind(kind.id, of: entity.id) else { throw .noKind(chosen, of: name) }
+        }
+        for (field, rules) in entityMapping.fields {
+            for transformer in rules.transformers ?? [] where mapping.transformer(transformer) == nil {
+                throw .unknownTransformer(entity: name, field: field, name: transformer)
+            }
+        }
+        let fields =
+            entityMapping.paths.keys.sorted() + entityMapping.epochs.keys.sorted() + entityMapping.fields.keys.sorted()
+            + entityMapping.declared.sorted()
+        for field in fields {
+            guard entity.field(field) != nil || catalog.relationship(field, of: entity) != nil else {
+                throw .unknownField(entity: name, field: field)
+            }
+        }
+    }
+
+    func position(of entity: String) -> Int? { plans.firstIndex { $0.entity.name == entity } }
+
+    /// Whether records of an entity, or what may be nested in them, take values from the root of the document.
+    func takesRoot(_ position: Int) -> Bool {
+        guard documentSources.contains(where: \.isOfRoot) else { return false }
+        var seen: Set<Int> = [], pending = [position]
+        while let next = pending.popLast() {
+            guard seen.insert(next).inserted else { continue }
+            let plan = plans[next]
+            let values = plan.extras.flatMap(\.documentValues) + plan.slots.map { Int($0.absentValue) }.filter { $0 >= 0 }
+            if values.contains(where: { documentSources[$0].isOfRoot }) { return true }
+            for (slot, details) in zip(plan.slots, plan.details) {
+                switch slot.kind {
+                case .attribute: continue
+                case .toOne(let destination), .toMany(let destination): pending.append(destination)
+                case .derived: pending.append(details.derived?.owner ?? next)
+                }
+            }
+            pending += plans.indices.filter { kinds.isKind($0, of: next) }
+        }
+        return false
+    }
+}
+
+/// The trees of entities, by the positions of their plans.
+struct PlanKinds {
+    /// Of each plan that of the topmost entity.
+    private let roots: [Int32]
+    /// Whether no entity descends from another one.
+    private let isFlat: Bool
+    /// Of each plan those of the entities above it.
+    private let above: [[Int]]
+
+    init() {
+        roots = []
+        above = []
+        isFlat = true
+    }
+
+    init(_ catalog: Catalog) {
+        let positions = Dictionary(uniqueKeysWithValues: catalog.entities.enumerated().map { ($1.id, $0) })
+        roots = catalog.entities.enumerated().map { Int32(positions[$1.root] ?? $0) }
+        isFlat = catalog.entities.allSatisfy { $0.parent == nil }
+        above = catalog.entities.map { catalog.ancestors(of: $0.id).compactMap { positions[$0] } }
+    }
+
+    /// The plan of the topmost entity of a plan's tree.
+    @inline(__always)
+    func root(of plan: Int) -> Int32 { isFlat ? Int32(truncatingIfNeeded: plan) : roots[plan] }
+
+    /// Whether a plan is another one, or of an entity that descends from its.
+    func isKind(_ plan: Int, of other: Int) -> Bool { plan == other || above[plan].contains(other) }
+}
+
+/// Compiles the plans, and numbers what they take of a document.
+private struct PlanBuilder {
+    let mapping: Mapping
+    let catalog: Catalog
+    let positions: [UInt16: Int]
+    var documentSources: [DocumentSource] = []
+
+    init(_ mapping: Mapping, _ catalog: Catalog) {
+        self.mapping = mapping
+        self.catalog = catalog
+        positions = Dictionary(uniqueKeysWithValues: catalog.entities.enumerated().map { ($1.id, $0) })
+    }
+
+    /// What counts for an entity: what is said of it, and where that says nothing, what is said of those that it descends from.
+    private func effective(_ entity: Catalog.Entity) -> EntityMapping {
+        var result = mapping.entities[entity.name] ?? EntityMapping()
+        for ancestor in catalog.ancestors(of: entity.id) {
+            guard let name = catalog.entity(id: ancestor)?.name, let wider = mapping.entities[name] else { continue }
+            result = result.inheriting(wider)
+        }
+        return result
+    }
+
+    mutating func plan(of entity: Catalog.Entity) -> EntityPlan {
+        let entityMapping = effective(entity)
+        var slots: [Slot] = [], details: [SlotDetails] = []
+        for field in entity.fields {
+            guard let (slot, itsDetails) = slot(of: field, entity, entityMapping) else { continue }
+            slots.append(slot)
+            details.append(itsDetails)
+        }
+        for relationship in catalog.relationships(of: entity) where !relationship.isStored {
+            guard let (slot, itsDetails) = derivedSlot(relationship, entityMapping) else { continue }
+            slots.append(slot)
+            details.append(itsDetails)
+        }
+        let plan = EntityPlan(
+            entity, slots, details, ignored: entityMapping.ignored, policies: EntityPolicies(mapping, entityMapping, entity, slots))
+        var places: [PlaceName: Int] = [:]
+        // What keeps the rest takes nothing of its own.
+        for (index, slot) in slots.enumerated() where details[index].name != entityMapping.rest {
+            for (rank, source) in sources(of: details[index].name, slot, entityMapping).enumerated() {
+                add(source, rank: rank, index, slot, details[index], to: plan, &places)
+            }
+        }
+        plan.coverNodes()
+        return plan
+    }
+
+    // MARK: Slots
+
+    private mutating func slot(
+        of field: Catalog.Field, _ entity: Catalog.Entity, _ entityMapping: EntityMapping
+    ) -> (Slot, SlotDetails)? {
+        var slot = Slot(field: field.id, kind: .attribute, isOptional: field.isOptional)
+        var details = SlotDetails(name: field.name)
+        let rules = mapping.rules(of: entityMapping, field.name)
+        slot.isKey = entity.key.contains(field.id)
+        switch field.kind {
+        case .attribute(let type):
+            // A key is read before its record is, and always in the same way.
+            details.rule =
+                slot.isKey
+                ? ValueRule(type)
+                : ValueRule(
+                    type, rules.coercion ?? .lenient, dates: rules.dates ?? [], fallback: rules.fallback,
+                    transformers: (rules.transformers ?? []).compactMap(mapping.transformer))
+            if let value = rules.absentValue, !slot.isKey { slot.absentValue = Int32(number(.constant(value))) }
+        case .reference(let reference):
+            guard let destination = positions[reference.destination] else { return nil }
+            slot.kind = reference.isToMany ? .toMany(destination: destination) : .toOne(destination: destination)
+            if !reference.isToMany, reference.inverse != nil, !reference.inverseIsToMany {
+                slot.claims = Int32(declaring(field.id, entity) ?? -1)
+            }
+        }
+        slot.ignoresNull = rules.nulls == .ignore
+        slot.clearsAbsent = slot.absentValue >= 0 || (rules.absent == .clear && field.isOptional && !slot.isKey)
+        slot.toMany = rules.toMany ?? .replace
+        return (slot, details)
+    }
+
+    /// The plan of the topmost entity that has a field: that of all kinds that inherit it.
+    private func declaring(_ field: UInt16, _ entity: Catalog.Entity) -> Int? {
+        let above = catalog.ancestors(of: entity.id).filter { catalog.entity(id: $0)?.field(id: field) != nil }
+        return positions[above.last ?? entity.id]
+    }
+
+    private func derivedSlot(_ relationship: Catalog.Relationship, _ entityMapping: EntityMapping) -> (Slot, SlotDetails)? {
+        // A derived side takes part only if the description says where its JSON is, or declares it.
+        guard entityMapping.paths[relationship.name] != nil || entityMapping.declared.contains(relationship.name),
+            let owner = positions[relationship.owner], let field = catalog.entities[owner].field(id: relationship.field),
+            case .reference(let reference) = field.kind
+        else { return nil }
+        var details = SlotDetails(name: relationship.name)
+        details.derived = SlotDetails.Derived(
+            owner: owner, field: field, reference: reference, isToMany: relationship.isToMany)
+        let rules = mapping.rules(of: entityMapping, relationship.name)
+        var slot = Slot(field: 0, kind: .derived, isOptional: true)
+        slot.ignoresNull = rules.nulls == .ignore
+        slot.toMany = rules.toMany ?? .replace
+        return (slot, details)
+    }
+
+    // MARK: Sources
+
+    /// Declared alternates, the own name, and for a key what it is if nothing else is there.
+    private func sources(of name: String, _ slot: Slot, _ entityMapping: EntityMapping) -> [ValueSource] {
+        let rules = mapping.rules(of: entityMapping, name)
+        let declared = entityMapping.paths[name] ?? []
+        let own = mapping.naming.with(rules.naming).jsonKeys(for: name).map { ValueSource.path(KeyPath(keys: [$0])) }
+        let last = slot.isKey ? rules.absentValue.map { [ValueSource.constant($0)] } ?? [] : []
+        return declared + own.filter { !declared.contains($0) } + last
+    }
+
+    /// A place that keys lead to, and whether it is looked for where only the key is.
+    private struct PlaceName: Hashable {
+        var keys: [String]
+        var isKey: Bool
+    }
+
+    private mutating func add(
+        _ source: ValueSource, rank: Int, _ index: Int, _ slot: Slot, _ details: SlotDetails, to plan: EntityPlan,
+        _ places: inout [PlaceName: Int]
+    ) {
+        let kind: ExtraSource.Kind?
+        switch source {
+        case .constant(let value): kind = .document(number(.constant(value)))
+        case .text(let template):
+            kind = .text(
+                template.parts.compactMap { part in
+                    switch part {
+                    case .literal(let text): return .literal(text)
+                    case .path(let path):
+                        // A part that leads nowhere makes the whole absent.
+                        let part = self.kind(of: path, .first, slot, plan, &places)
+                        return .value(part ?? .document(number(.parameter(""))))
+                    }
+                })
+        case .path(let path):
+            if path.isPlain { return plan.add(keys: path.keys, to: index, rank: rank, isKey: slot.isKey) }
+            kind = self.kind(of: path, PlanBuilder.list(of: slot, details), slot, plan, &places)
+        }
+        if let kind { plan.add(ExtraSource(slot: index, rank: rank, isKey: slot.isKey, kind: kind)) }
+    }
+
+    private static func list(of slot: Slot, _ details: SlotDetails) -> ExtraSource.List {
+        switch slot.kind {
+        case .toOne: .first
+        case .toMany: .flat
+        case .derived: details.derived?.isToMany == true ? .flat : .first
+        case .attribute:
+            switch details.rule.type {
+            case .array: .flat
+            case .json: .whole
+            default: .first
+            }
+        }
+    }
+
+    /// Nil for a path that leads nowhere.
+    private mutating func kind(
+        of path: KeyPath, _ list: ExtraSource.List, _ slot: Slot, _ plan: EntityPlan, _ places: inout [PlaceName: Int]
+    ) -> ExtraSource.Kind? {
+        switch path.origin {
+        case .record:
+            let keys = path.steps.prefix { if case .key = $0 { true } else { false } }
+            guard !keys.isEmpty else { return nil }
+            let name = PlaceName(keys: path.keys.prefix(keys.count).map(\.self), isKey: slot.isKey)
+            let place = places[name] ?? plan.addPlace(name.keys, isKey: name.isKey)
+            places[name] = place
+            return .place(place, Array(path.steps.dropFirst(keys.count)), list)
+        case .parent:
+            guard path.steps.isEmpty, case .toOne(let destination) = slot.kind else { return .parent(path.steps, list) }
+            let kinds = catalog.entities.indices.filter {
+                catalog.isKind(catalog.entities[$0].id, of: catalog.entities[destination].id)
+            }
+            return .owner(Set(kinds))
+        case .root: return .document(number(.root(path.steps, isList: path.hasWildcard && list != .first)))
+        case .header: return .document(number(.header(path.keys.joined().lowercased())))
+        case .parameter: return .document(number(.parameter(path.keys.joined())))
+        case .position: return .position
+        case .relationship: return .relationship
+        }
+    }
+
+    private mutating func number(_ source: DocumentSource) -> Int {
+        if let known = documentSources.firstIndex(of: source) { return known }
+        documentSources.append(source)
+        return documentSources.count - 1
+    }
+}
+
+extension EntityMapping {
+    /// This, and where it says nothing, what is said of the parent entity.
+    func inheriting(_ parent: EntityMapping) -> EntityMapping {
+        var result = self
+        result.paths.merge(parent.paths) { own, _ in own }
+        result.epochs.merge(parent.epochs) { own, _ in own }
+        result.fields.merge(parent.fields) { own, wider in own.inheriting(wider) }
+        result.ignored += parent.ignored.filter { !ignored.contains($0) }
+        result.declared.formUnion(parent.declared)
+        result.rules = rules.or(parent.rules)
+        result.duplicates = duplicates ?? parent.duplicates
+        result.version = version ?? parent.version
+        result.tombstone = tombstone ?? parent.tombstone
+        result.rest = rest ?? parent.rest
+        result.keyless = keyless ?? parent.keyless
+        result.local = local ?? parent.local
+        return result
+    }
+}

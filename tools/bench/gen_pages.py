@@ -2,12 +2,14 @@
 """Makes the workload: pages of issues as a forge's API lists them, all made up.
 
 usage: gen_pages.py RECORDS OUT_DIR [PER_PAGE=100]
+       gen_pages.py RECORDS - [PER_PAGE=100]
 
 Each page is one JSON file, a list of PER_PAGE issues in descending id order. Issues nest their author, labels,
 assignees and milestone (which nests its creator): RECORDS/20 distinct users (at least 50), 60 labels, 40 milestones;
 about 4.4 KB an issue, 440 MB per 100,000. The same arguments always give the same bytes.
 
-What a complete import must find is written beside the pages, to OUT_DIR.counts.json.
+What a complete import must find is written beside the pages, to OUT_DIR.counts.json. With `-` everything goes to standard output, a page a
+line, and in the last line what a complete import must find.
 """
 import json
 import os
@@ -153,25 +155,38 @@ class Counts:
         return {name: len(value) if isinstance(value, set) else value for name, value in vars(self).items()}
 
 
-def main():
-    if len(sys.argv) not in (3, 4):
-        sys.exit("usage: gen_pages.py RECORDS OUT_DIR [PER_PAGE=100]")
-    records, out = int(sys.argv[1]), sys.argv[2].rstrip("/")
-    per_page = int(sys.argv[3]) if len(sys.argv) > 3 else 100
-    os.makedirs(out, exist_ok=True)
+def pages(records, per_page, counts):
     rnd = random.Random(7)
     users = [make_user(i) for i in range(max(50, records // 20))]
     labels = [make_label(rnd, i) for i in range(60)]
     milestones = [make_milestone(users, i) for i in range(40)]
-    counts, page, pages = Counts(), [], 0
+    page = []
     for number in range(records, 0, -1):
         issue = make_issue(rnd, number, users, labels, milestones)
         counts.add(issue)
         page.append(issue)
         if len(page) == per_page or number == 1:
-            with open(os.path.join(out, f"{pages:06d}.json"), "w", encoding="utf-8") as f:
-                json.dump(page, f, ensure_ascii=False, separators=(",", ":"))
-            page, pages = [], pages + 1
+            yield json.dumps(page, ensure_ascii=False, separators=(",", ":"))
+            page = []
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: gen_pages.py RECORDS OUT_DIR|- [PER_PAGE=100]")
+    records, out = int(sys.argv[1]), sys.argv[2]
+    counts = Counts()
+    made = pages(records, int(sys.argv[3]) if len(sys.argv) > 3 else 100, counts)
+    if out == "-":
+        sys.stdout.reconfigure(encoding="utf-8")
+        for page in made:
+            print(page)
+        print(json.dumps(counts.json()))
+        return
+    out = out.rstrip("/")
+    os.makedirs(out, exist_ok=True)
+    for number, page in enumerate(made):
+        with open(os.path.join(out, f"{number:06d}.json"), "w", encoding="utf-8") as f:
+            f.write(page)
     with open(f"{out}.counts.json", "w", encoding="utf-8") as f:
         json.dump(counts.json(), f)
 

@@ -19,23 +19,46 @@ FLOOR = os.path.join(WORK, "floor")
 BENCH = os.path.join(HERE, ".build", "release", "Bench")
 RESULTS = os.path.join(HERE, "results.json")
 GENERATOR = os.path.join(HERE, "gen_pages.py")
+SHAPES = os.path.join(HERE, "gen_shapes.py")
 
 
 class Program:
-    """What the contenders run; one run of it may give the figures of several cases."""
+    """What the contenders run; one run of it may give the figures of several cases.
 
-    def __init__(self, floor_arguments):
-        self.floor_arguments = floor_arguments
+    `floor_arguments` is None if the floor does not take part, `runs` what Tarn and the peer are told to run, and `workload` gives the
+    folder with the JSON and what is in it. `pages_per_commit` is None where the caller's counts. With a `stream`, its output is the
+    standard input of a run. What is in `first` is run by the same contender directly before, and its line is this one's `first`.
+    """
+
+    def __init__(self, floor_arguments=None, runs=None, workload=None, pages_per_commit=None, stream=None, first=None):
+        self.floor_arguments, self.runs, self.pages_per_commit = floor_arguments, runs, pages_per_commit
+        self.workload, self.stream, self.first = workload or (lambda given: issues(given.records)), stream, first
+
+
+def floor_import(pages, store, given, pages_per_commit=None):
+    return ["import", pages, store, str(pages_per_commit or given.pages_per_commit)]
+
+
+def shape(name, times=1):
+    """The responses that gen_shapes.py makes, so many times as many records as `--records`."""
+    return Program(workload=lambda given: made(SHAPES, f"{name}-{times * given.records}", [name, str(times * given.records)]))
 
 
 PROGRAMS = {
-    "import": Program(lambda pages, store, given: ["import", pages, store, str(given.pages_per_commit)]),
+    "import": Program(floor_import),
+    "import.page": Program(lambda pages, store, given: floor_import(pages, store, given, 1), runs="import", pages_per_commit=1),
+    # The floor of pages that come again is its import into an empty store.
+    "import.again": Program(floor_import),
+    "import.wide": shape("wide"),
+    "import.deep": shape("deep", 10),
+    "import.small": shape("small", 2),
+    "import.big": Program(stream=lambda given: [sys.executable, GENERATOR, str(10 * given.records), "-"], first="import"),
     "read": Program(lambda pages, store, given: ["import-read", pages, store, str(given.pages_per_commit)]),
     "write.small": Program(lambda pages, store, given: ["write-small", store, "3"]),
     "write.bulk": Program(lambda pages, store, given: ["write-bulk", store, str(10 * given.records)]),
-    "memory": Program(None),
-    "query": Program(None),
-    "observe": Program(None),
+    "memory": Program(),
+    "query": Program(),
+    "observe": Program(),
     "scale": Program(lambda pages, store, given: ["scale", store, str(given.records)]),
 }
 
@@ -45,10 +68,12 @@ class Case:
 
     `value` may give None for a contender that does not take part. `must` is the least `vs_floor`, `vs_peer` or the limit of
     Tarn's own figure (`most`, `least`); None where nothing is asked. `least_peer_to_floor` is None where nothing is asked of the peer.
+    `beside` is what else Tarn's figure is compared with, of the same line: a name (`vs_again`) and what reads it.
     """
 
-    def __init__(self, name, unit, better, value, program, tarn, must=None, least_peer_to_floor=None, peer_judged_by=None):
-        self.name, self.unit, self.better, self.value = name, unit, better, value
+    def __init__(self, name, unit, better, value, program, tarn, must=None, least_peer_to_floor=None, peer_judged_by=None,
+                 beside=None):
+        self.name, self.unit, self.better, self.value, self.beside = name, unit, better, value, beside
         self.program, self.tarn, self.must = program, tarn, must or {}
         self.least_peer_to_floor, self.peer_judged_by = least_peer_to_floor, peer_judged_by or value
 
@@ -63,6 +88,11 @@ def figure(key, peer_key=None):
 
 def import_rate(line):
     return line["megabytes"] / line["seconds"]
+
+
+def or_import_rate(key):
+    """Tarn's figure of that name; the floor has the rate of its import."""
+    return lambda line: line[key] if key in line else import_rate(line)
 
 
 def size(key):
@@ -124,8 +154,19 @@ IMPORT_PEER = 0.8 * 13 / 170
 SMALL_PEER = 0.8 * 4_000 * 263e-6
 
 CASES = {case.name: case for case in [
-    Case("import.cold", "MB/s of JSON", "higher", import_rate, "import", "tarn.zstd", least_peer_to_floor=IMPORT_PEER),
+    Case("import.cold", "MB/s of JSON", "higher", import_rate, "import", "tarn.zstd", {"vs_floor": 0.8, "vs_peer": 12},
+         least_peer_to_floor=IMPORT_PEER),
     Case("import.cold.none", "MB/s of JSON", "higher", import_rate, "import", "tarn.none"),
+    Case("import.page", "MB/s of JSON", "higher", import_rate, "import.page", "tarn.zstd", {"vs_floor": 0.8}),
+    Case("import.again", "MB/s of JSON", "higher", or_import_rate("again"), "import.again", "tarn.zstd", {"vs_floor": 2}),
+    Case("import.changed", "MB/s of JSON", "higher", or_import_rate("changed"), "import.again", "tarn.zstd", {"vs_again": 0.7},
+         beside=("vs_again", lambda line: line["again"])),
+    Case("import.wide", "MB/s of JSON", "higher", import_rate, "import.wide", "tarn.zstd", {"vs_peer": 10}),
+    Case("import.deep", "MB/s of JSON", "higher", import_rate, "import.deep", "tarn.zstd", {"vs_peer": 10}),
+    Case("import.small", "MB/s of JSON", "higher", import_rate, "import.small", "tarn.zstd", {"vs_peer": 10}),
+    Case("import.big", "MB/s of JSON", "higher", import_rate, "import.big", "tarn.zstd", {"vs_cold": 0.75},
+         beside=("vs_cold", lambda line: import_rate(line["first"]))),
+    Case("import.big.memory", "MB RssAnon", "lower", figure("anonymous"), "import.big", "tarn.zstd", {"most": 300}),
     Case("size", "of JSON", "lower", size("rewritten_bytes"), "import", "tarn.zstd", {"most": 0.2}),
     Case("size.imported", "of JSON", "lower", size("store_bytes"), "import", "tarn.zstd"),
     Case("size.used", "of JSON", "lower", size("used_bytes_rewritten"), "import", "tarn.zstd"),
@@ -159,7 +200,7 @@ def fail(message):
 def arguments():
     parser = argparse.ArgumentParser(prog="run", description="Measures Tarn against the floor and the peer.")
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one of: {', '.join(CASES)} (default: all)")
-    parser.add_argument("--records", type=int, default=10_000, help="issues in the workload (default: 10000); write.bulk has 10, memory 50, scale 1, 10, 100 and 500 times as many rows")
+    parser.add_argument("--records", type=int, default=10_000, help="issues in the workload (default: 10000); import.small has 2, import.deep and import.big 10 times as many records, write.bulk 10, memory 50, scale 1, 10, 100 and 500 times as many rows")
     parser.add_argument("--pages-per-commit", type=int, default=128, help="pages of 100 issues a commit (default: 128)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each contender (default: 3)")
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
@@ -173,20 +214,25 @@ def arguments():
     return given
 
 
-def workload(records):
-    """The folder with the pages, made once for each version of the generator, and what a complete import finds in it."""
-    with open(GENERATOR, "rb") as f:
+def made(generator, name, arguments):
+    """The folder with what a generator makes, once for each version of it, and what a complete import finds in it."""
+    with open(generator, "rb") as f:
         version = hashlib.sha256(f.read()).hexdigest()[:12]
-    pages = os.path.join(WORK, f"pages-{records}-{version}")
-    if not os.path.isdir(pages):
-        print(f"making the pages of {records:,} issues", file=sys.stderr)
-        unfinished = pages + ".unfinished"
+    folder = os.path.join(WORK, f"{name}-{version}")
+    if not os.path.isdir(folder):
+        print(f"making {name}", file=sys.stderr)
+        unfinished = folder + ".unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
-        subprocess.run([sys.executable, GENERATOR, str(records), unfinished], check=True)
-        os.rename(unfinished + ".counts.json", pages + ".counts.json")
-        os.rename(unfinished, pages)
-    with open(pages + ".counts.json", encoding="utf-8") as f:
-        return pages, json.load(f)
+        subprocess.run([sys.executable, generator, *arguments, unfinished], check=True)
+        os.rename(unfinished + ".counts.json", folder + ".counts.json")
+        os.rename(unfinished, folder)
+    with open(folder + ".counts.json", encoding="utf-8") as f:
+        return folder, json.load(f)
+
+
+def issues(records):
+    """The pages of issues."""
+    return made(GENERATOR, f"pages-{records}", [str(records)])
 
 
 def contenders_of(program, cases):
@@ -194,26 +240,35 @@ def contenders_of(program, cases):
     known = subprocess.run([BENCH, "--list"], check=True, capture_output=True, text=True).stdout.split("\n")
     wanted = {"floor", "peer"} | {case.tarn for case in cases}
     return [name for name in CONTENDERS if name in wanted
-            and (PROGRAMS[program].floor_arguments if name == "floor" else f"{program} {name}" in known)]
+            and (PROGRAMS[program].floor_arguments if name == "floor" else f"{PROGRAMS[program].runs or program} {name}" in known)]
 
 
-def run_once(program, contender, pages, given):
+def run_once(name, contender, pages, given):
+    program = PROGRAMS[name]
+    first = program.first and run_once(program.first, contender, pages, given)
     stores = os.path.join(WORK, "stores")
     shutil.rmtree(stores, ignore_errors=True)
     os.makedirs(stores)
     store = os.path.join(stores, contender)
     if contender == "floor":
-        command = [FLOOR, *PROGRAMS[program].floor_arguments(pages, store, given)]
+        command = [FLOOR, *program.floor_arguments(pages, store, given)]
     else:
-        command = [BENCH, program, contender, "--pages", pages, "--store", store,
-                   "--pages-per-commit", str(given.pages_per_commit), "--records", str(given.records)]
+        command = [BENCH, program.runs or name, contender, "--pages", pages, "--store", store,
+                   "--pages-per-commit", str(program.pages_per_commit or given.pages_per_commit), "--records", str(given.records)]
     # What the run before left to be written must not be paid for by this one.
     os.sync()
-    done = subprocess.run(command, capture_output=True, text=True)
+    stream = program.stream and subprocess.Popen(program.stream(given), stdout=subprocess.PIPE)
+    done = subprocess.run(command, capture_output=True, text=True, stdin=stream.stdout if stream else subprocess.DEVNULL)
+    if stream:
+        # If the run gave up, the generator has to notice that nobody reads any more.
+        stream.stdout.close()
+        stream.wait()
     if done.returncode != 0:
-        fail(f"{contender} in {program} failed with status {done.returncode}: {done.stderr.strip()}")
+        fail(f"{contender} in {name} failed with status {done.returncode}: {done.stderr.strip()}")
     line = json.loads(done.stdout.strip().split("\n")[-1])
     line.setdefault("store_bytes", sum(entry.stat().st_size for entry in os.scandir(store)))
+    if first:
+        line["first"] = first
     shutil.rmtree(stores)
     return line
 
@@ -233,12 +288,14 @@ def check_work(contender, line, expected):
             "issues", "issue_labels", "issue_assignees", "issue_milestones", "milestones"))
         found, wanted = (line["stored_records"], line["stored_references"]), (records, references)
     else:
-        found, wanted = line["counts"], expected
+        # A stream says itself what is in it.
+        found, wanted = line["counts"], line.get("expected", expected)
     if found != wanted:
         fail(f"{contender} did not do the work: its store holds {found}, the pages {wanted}")
 
 
-def measure(program, cases, given, pages, expected):
+def measure(program, cases, given):
+    pages, expected = PROGRAMS[program].workload(given)
     names = contenders_of(program, cases)
     lines = {name: [] for name in names}
     for number in range(given.rounds):
@@ -246,6 +303,8 @@ def measure(program, cases, given, pages, expected):
         for name in names[turn:] + names[:turn]:
             line = run_once(program, name, pages, given)
             check_work(name, line, expected)
+            if "first" in line:
+                check_work(name, line["first"], expected)
             lines[name].append(line)
             print(f"{program}, round {number + 1}: {name}, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
     checksums = {line["checksum"] for runs in lines.values() for line in runs if "checksum" in line}
@@ -273,6 +332,11 @@ def ratios(case, values, a, b):
     return [x / y if case.better == "higher" else y / x for x, y in zip(values[a], values[b])]
 
 
+def ratios_beside(case, lines):
+    """How much better Tarn's figure is than the other one of the same run."""
+    return [case.value(line) / case.beside[1](line) for line in lines[case.tarn]]
+
+
 def result_of(case, lines, records):
     values = values_of(case, lines)
 
@@ -283,6 +347,7 @@ def result_of(case, lines, records):
         "case": case.name, "unit": case.unit, "better": case.better,
         **{role: median(runs, 2 if case.unit in ("records/s", "rows/s") else 4) for role, runs in values.items()},
         "vs_floor": median(ratios(case, values, "tarn", "floor"), 3), "vs_peer": median(ratios(case, values, "tarn", "peer"), 3),
+        **({case.beside[0]: median(ratios_beside(case, lines), 3)} if case.beside else {}),
         "durability": lines[case.tarn][0]["durability"], "compression": lines[case.tarn][0]["compression"], "records": records,
     }
 
@@ -317,20 +382,33 @@ def print_details(case, lines):
         against = ratios(case, values, "tarn", other)
         if against:
             text.append(f"vs {other} {min(against):.2f} to {max(against):.2f}")
+    if case.beside:
+        beside = ratios_beside(case, lines)
+        text.append(f"{case.beside[0].replace('_', ' ')} {min(beside):.2f} to {max(beside):.2f}")
     print(f"{case.name}: {'; '.join(text)}")
 
 
 def print_store(program, lines):
     for name, runs in lines.items():
         run = runs[-1]
-        if program == "import":
+        if program in ("import", "import.page"):
             text = f"{run['commits']} commits, {run['megabytes']:.1f} MB of JSON, store {run['store_bytes'] / 1e6:.1f} MB"
             if "used_bytes" in run:
                 text += f", {run['used_bytes'] / 1e6:.1f} MB of it in use"
             if "rewritten_bytes" in run:
                 text += (f"; after a rewrite in {run['rewrite_seconds']:.2f} s {run['rewritten_bytes'] / 1e6:.1f} MB, "
                          f"{run['used_bytes_rewritten'] / 1e6:.1f} MB of it in use")
-            print(f"import: {name}: {text}")
+            print(f"{program}: {name}: {text}")
+        elif program == "import.again" and "again" in run:
+            print(f"import.again: {name}: {run['commits']} commits each, {run['megabytes']:.1f} MB of JSON, {run['changed_issues']:,} issues "
+                  f"changed; {run['cold']:,.1f} MB/s into the empty store")
+        elif program == "import.big":
+            print(f"import.big: {name}: {run['commits']} commits, {run['megabytes']:,.1f} MB of JSON in {run['seconds']:.2f} s, store "
+                  f"{run['store_bytes'] / 1e6:,.1f} MB; RssAnon {run['anonymous_before']:.1f} MB before, "
+                  f"{run['anonymous']:.1f} MB at most")
+        elif "responses" in run:
+            print(f"{program}: {name}: {run['responses']:,} responses, {run['commits']} commits, {run['megabytes']:.1f} MB of JSON in "
+                  f"{run['seconds']:.3f} s, store {run['store_bytes'] / 1e6:.1f} MB")
         elif program == "query" and "ways" in run:
             for case, ways in sorted(run["ways"].items()):
                 print(f"query.{case}: {name}: " + ", ".join(f"{way} {rate:,.0f}" for way, rate in sorted(ways.items())))
@@ -369,7 +447,6 @@ def main():
     # A call that fails must not leave the figures of the one before.
     if os.path.exists(RESULTS):
         os.remove(RESULTS)
-    pages, expected = workload(given.records)
     # Load from elsewhere makes the figures worthless more often than anything else does.
     print(f"{os.cpu_count()} cores, load before the first round {os.getloadavg()[0]:.2f}", file=sys.stderr)
     cases = [CASES[name] for name in given.cases]
@@ -377,7 +454,7 @@ def main():
     for case in cases:
         if case.program not in programs:
             programs[case.program] = measure(
-                case.program, [other for other in cases if other.program == case.program], given, pages, expected)
+                case.program, [other for other in cases if other.program == case.program], given)
     results = [result_of(case, programs[case.program], given.records) for case in cases]
     print_table(results)
     for case in cases:

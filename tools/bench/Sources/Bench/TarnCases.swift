@@ -17,9 +17,13 @@ enum TarnCases {
             Contender(name: name, benchmark: "write.bulk") { try TarnWrites.bulk($0, compression) },
         ]
     } + [
+        Contender(name: "tarn.zstd", benchmark: "import.again") { try TarnAgain.measure($0, .zstd) },
+        Contender(name: "tarn.zstd", benchmark: "import.big") { try TarnBig.measure($0, .zstd) },
         Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure),
         Contender(name: "tarn.zstd", benchmark: "observe", measure: TarnObserving.measure),
-    ]
+    ] + Shape.allCases.map { shape in
+        Contender(name: "tarn.zstd", benchmark: shape.benchmark) { try TarnShapes.measure(shape, $0, .zstd) }
+    }
 
     /// A store with the workload, after an import that nobody measures.
     ///
@@ -28,11 +32,13 @@ enum TarnCases {
         _ options: Options, _ compression: EntityDefinition.Compression, indexed: [String] = []
     ) throws -> Store {
         let pages = try Pages(in: options.pages), store = try open(options, compression, indexed: indexed)
-        _ = try importPages(pages, into: store, options)
+        var importing = try TarnImporting(TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit)
+        _ = try importing.importIssues(pages.bodies.map { [UInt8]($0) })
+        _ = try importing.checkedReport()
         return store
     }
 
-    private static func open(
+    static func open(
         _ options: Options, _ compression: EntityDefinition.Compression, indexed: [String] = []
     ) throws -> Store {
         try Store.open(
@@ -59,13 +65,13 @@ enum TarnCases {
 
     private static func importOnly(_ options: Options, _ compression: EntityDefinition.Compression) throws -> Measurement {
         let pages = try Pages(in: options.pages), store = try open(options, compression)
-        let (seconds, commits) = try importPages(pages, into: store, options)
-        let responses = try store.read { try $0.responseCount }
-        guard responses == pages.bodies.count else {
-            throw BenchmarkError("Tarn kept \(responses) responses of \(pages.bodies.count)")
-        }
+        // The form in which Tarn's transport hands over a body.
+        let bodies = pages.bodies.map { [UInt8]($0) }
+        var importing = try TarnImporting(TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit)
+        let seconds = try importing.importIssues(bodies)
+        _ = try importing.checkedReport()
         return Measurement(
-            seconds: seconds, megabytes: pages.megabytes, commits: commits, counts: try store.read(TarnModel.counts),
+            seconds: seconds, megabytes: pages.megabytes, commits: importing.commits, counts: try store.read(TarnModel.counts),
             durability: "full", compression: compression.rawValue, storeBytes: try sizeOfFiles(in: options.store))
     }
 
@@ -73,52 +79,5 @@ enum TarnCases {
     private static func usedBytes(_ options: Options) throws -> Int {
         let environment = try StoreStatistics(ofStoreAt: options.store.path).environment
         return (environment.lastPage + 1 - environment.freePages) * environment.pageSize
-    }
-
-    /// What `Tarn.Mirror` does with the pages of a walk, without the network: every page drafted and its response's entry
-    /// kept, one commit for each group of pages, and a dictionary trained when there is enough to train it from. So that it
-    /// does not come after a large commit, there is one of the first 1,000 issues besides.
-    private static func importPages(
-        _ pages: Pages, into store: Store, _ options: Options
-    ) throws -> (seconds: Double, commits: Int) {
-        // The form in which Tarn's transport hands over a body.
-        let bodies = pages.bodies.map { [UInt8]($0) }
-        let importer = try Importer(TarnModel.mapping, store.catalog)
-        var commits = 0, unwanted = ImportReport()
-        let seconds = try stopwatch {
-            var first = 0
-            while first < bodies.count {
-                let count = first == 0 ? min(pagesToTrain, options.pagesPerCommit) : options.pagesPerCommit
-                let numbers = first..<min(first + count, bodies.count)
-                first = numbers.upperBound
-                let responses = try numbers.map { number in
-                    response(try importer.add(bodies[number], entity: "Issue"), page: number + 1)
-                }
-                let report = try store.write(alone: true) { writer in
-                    let report = try importer.commit(into: &writer)
-                    for response in responses { try writer.putResponse(response) }
-                    return report
-                }
-                try store.trainDictionaries()
-                if report.diagnosticCount > 0 || !report.unmapped.isEmpty { unwanted = report }
-                commits += 1
-            }
-        }
-        guard unwanted.diagnosticCount == 0, unwanted.unmapped.isEmpty else {
-            throw BenchmarkError(
-                "Tarn did not understand the pages: \(unwanted.diagnostics.prefix(3)) \(unwanted.unmapped.prefix(3))")
-        }
-        return (seconds, commits)
-    }
-
-    private static let pagesToTrain = 10
-
-    /// A response with the header fields that an API of this kind sends and that are needed for the next walk.
-    private static func response(_ added: Importer.Added, page: Int) -> ResponseEntry {
-        let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
-        return ResponseEntry(
-            request: RequestKey(url: "https://api.example.org/repos/o/r/issues?page=\(page)&per_page=100", endpoint: "issues"),
-            status: 200, headers: ["ETag", "W/\"page-\(page)\""], fetchedAt: now, validatedAt: now, scan: 1,
-            count: added.count, listed: added.listed)
     }
 }

@@ -11,7 +11,9 @@ enum PeerCases {
         Contender(name: "peer", benchmark: "query", measure: PeerQueries.measure),
         Contender(name: "peer", benchmark: "scale", measure: PeerScale.measure),
         Contender(name: "peer", benchmark: "write.small", measure: PeerWrites.small),
-    ]
+    ] + Shape.allCases.map { shape in
+        Contender(name: "peer", benchmark: shape.benchmark) { try PeerShapes.measure(shape, $0) }
+    }
 
     /// The database after an import, open.
     static func fill(_ options: Options) throws -> DatabasePool {

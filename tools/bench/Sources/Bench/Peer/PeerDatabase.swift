@@ -7,10 +7,10 @@ import GRDB
 struct PeerDatabase {
     let pool: DatabasePool
 
-    /// Opens a new database in a directory, creates its tables and makes commits survive power loss.
+    /// Opens a new database in a directory, creates tables (those of issues, if nothing is said) and makes commits survive power loss.
     ///
     /// - Throws: what GRDB throws, or `BenchmarkError` if SQLite does not confirm the durability.
-    init(in directory: URL) throws {
+    init(in directory: URL, createTables: (Database) throws -> Void = Self.createIssueTables) throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         var configuration = Configuration()
         // No foreign key is declared, as a record's references may arrive before their targets.
@@ -28,7 +28,7 @@ struct PeerDatabase {
         guard synchronous == 2 else {
             throw BenchmarkError("SQLite did not take synchronous = FULL, so the peer is less durable than the others")
         }
-        try pool.write(Self.createTables)
+        try pool.write(createTables)
     }
 
     /// The number of rows of each table, by the names that the workload's counts have.
@@ -47,7 +47,7 @@ struct PeerDatabase {
     }
 
     /// Every relationship can be followed both ways without a scan, as in Tarn and in the floor.
-    private static func createTables(_ database: Database) throws {
+    static func createIssueTables(_ database: Database) throws {
         try database.create(table: "user") { table in
             table.primaryKey("id", .integer)
             for column in User.CodingKeys.allCases where ![.id, .siteAdmin].contains(column) {

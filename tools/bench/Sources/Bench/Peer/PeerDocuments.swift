@@ -100,17 +100,28 @@ extension IssueDocument {
     ///
     /// - Throws: the error of the first page that is not what it should be.
     static func decode(_ pages: ArraySlice<Data>) throws -> [IssueDocument] {
-        let decoded = Mutex<[Int: Result<[IssueDocument], any Error>]>([:])
-        DispatchQueue.concurrentPerform(iterations: pages.count) { offset in
-            let result = Result {
-                let decoder = JSONDecoder()
-                decoder.dateDecodingStrategy = .iso8601
-                return try decoder.decode([IssueDocument].self, from: pages[pages.startIndex + offset])
-            }
-            decoded.withLock { $0[offset] = result }
+        try decodeOnAllCores([IssueDocument].self, pages).flatMap(\.self)
+    }
+}
+
+/// Decodes bodies on all cores.
+///
+/// - Parameter run: how many follow each other on one core.
+/// - Throws: the error of the first one that is not what it should be.
+func decodeOnAllCores<Document: Decodable & Sendable>(
+    _ type: Document.Type, _ bodies: ArraySlice<Data>, run: Int = 1
+) throws -> [Document] {
+    let decoded = Mutex<[Int: Result<[Document], any Error>]>([:])
+    DispatchQueue.concurrentPerform(iterations: (bodies.count + run - 1) / run) { number in
+        let first = bodies.startIndex + number * run
+        let result = Result {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            return try bodies[first..<min(first + run, bodies.endIndex)].map { try decoder.decode(type, from: $0) }
         }
-        return try decoded.withLock { results in
-            try results.sorted { $0.key < $1.key }.flatMap { try $0.value.get() }
-        }
+        decoded.withLock { $0[number] = result }
+    }
+    return try decoded.withLock { results in
+        try results.sorted { $0.key < $1.key }.flatMap { try $0.value.get() }
     }
 }

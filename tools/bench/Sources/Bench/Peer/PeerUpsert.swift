@@ -23,15 +23,20 @@ struct UpsertStatement<Record: PeerRow> {
 extension Database {
     /// The prepared upsert of a record type, whose primary key is `id`.
     func upsertStatement<Record: PeerRow>(for type: Record.Type) throws -> UpsertStatement<Record> {
-        let columns = Record.CodingKeys.allCases.map(\.stringValue.quotedDatabaseIdentifier)
+        let columns = Record.CodingKeys.allCases.map(\.stringValue)
+        return UpsertStatement(statement: try upsertStatement(into: Record.databaseTableName, columns))
+    }
+
+    /// The prepared upsert of a table, whose primary key is the first column, `id`.
+    func upsertStatement(into table: String, _ columns: [String]) throws -> Statement {
+        let columns = columns.map(\.quotedDatabaseIdentifier)
         let updates = columns.dropFirst().map { "\($0) = excluded.\($0)" }
-        let statement = try cachedStatement(
+        return try cachedStatement(
             sql: """
-                INSERT INTO \(Record.databaseTableName.quotedDatabaseIdentifier) (\(columns.joined(separator: ", ")))
+                INSERT INTO \(table.quotedDatabaseIdentifier) (\(columns.joined(separator: ", ")))
                 VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
                 ON CONFLICT (id) DO UPDATE SET \(updates.joined(separator: ", "))
                 """)
-        return UpsertStatement(statement: statement)
     }
 }
 

@@ -87,7 +87,7 @@ enum TarnMemory {
     }
 
     /// A line of /proc/self/status, in MB.
-    private static func resident(_ name: String) throws -> Double {
+    static func resident(_ name: String) throws -> Double {
         let line = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n").first { $0.hasPrefix(name + ":") }
         guard let number = line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap({ Double($0) }) else {
             throw BenchmarkError("/proc/self/status has no \(name)")

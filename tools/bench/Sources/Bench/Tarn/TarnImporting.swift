@@ -1,0 +1,84 @@
+// How Tarn imports responses in all cases: what `Tarn.Mirror` does with the pages of a walk, without the network.
+
+import Foundation
+import Tarn
+
+/// An import under way. Every body is drafted when it comes and its response's entry kept; one commit for each group of bodies, and a
+/// dictionary trained when there is enough to train it from. So that it does not come after a large commit, the first one may be small.
+struct TarnImporting {
+    private static let bodiesToTrain = 10
+
+    let store: Store
+    let importer: Importer
+    let bodiesPerCommit: Int
+    /// Of the walk that the responses belong to.
+    let scan: UInt64
+    /// Whether the first commit is a small one.
+    let trainsEarly: Bool
+    private(set) var commits = 0
+    private var added = 0
+    private var responses: [ResponseEntry] = []
+    private var reports: [ImportReport] = []
+
+    init(_ mapping: Mapping, _ store: Store, bodiesPerCommit: Int, scan: UInt64 = 1, trainsEarly: Bool = true) throws {
+        self.store = store
+        self.bodiesPerCommit = bodiesPerCommit
+        self.scan = scan
+        self.trainsEarly = trainsEarly
+        importer = try Importer(mapping, store.catalog)
+    }
+
+    /// Adds a response, and commits what makes a unit.
+    ///
+    /// - Parameter path: what was asked for, which is different for every response.
+    mutating func add(_ body: [UInt8], entity: String, path: String) throws {
+        let listed = try importer.add(body, entity: entity)
+        added += 1
+        let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+        // With the header fields that an API of this kind sends and that are needed for the next walk.
+        responses.append(
+            ResponseEntry(
+                request: RequestKey(url: "https://api.example.org/\(path)", endpoint: "issues"), status: 200,
+                headers: ["ETag", "W/\"page-\(added)\""], fetchedAt: now, validatedAt: now, scan: scan, count: listed.count,
+                listed: listed.listed))
+        let limit = commits == 0 && trainsEarly ? min(Self.bodiesToTrain, bodiesPerCommit) : bodiesPerCommit
+        if responses.count >= limit { try commit() }
+    }
+
+    /// Commits what is left.
+    mutating func finish() throws {
+        if !responses.isEmpty { try commit() }
+    }
+
+    private mutating func commit() throws {
+        let (importer, entries) = (importer, responses)
+        reports.append(try store.write(alone: true) { writer in try importer.commit(into: &writer, responses: entries) })
+        responses.removeAll(keepingCapacity: true)
+        try store.trainDictionaries()
+        commits += 1
+    }
+
+    /// What all commits did.
+    ///
+    /// - Throws: `BenchmarkError` if not everything was understood and stored, or not every response has an entry.
+    func checkedReport() throws -> ImportReport {
+        var sum = ImportReport()
+        for report in reports { sum.add(report) }
+        guard sum.diagnosticCount == 0, sum.unmapped.isEmpty, sum.skipped == 0 else {
+            throw BenchmarkError("Tarn did not understand the pages: \(sum.diagnostics.prefix(3)) \(sum.unmapped.prefix(3))")
+        }
+        let kept = try store.read { try $0.responseCount }
+        guard kept == added else { throw BenchmarkError("Tarn kept \(kept) responses of \(added)") }
+        return sum
+    }
+
+    /// Imports pages of issues; returns the seconds it took.
+    mutating func importIssues(_ bodies: [[UInt8]]) throws -> Double {
+        try stopwatch {
+            for (number, body) in bodies.enumerated() { try add(body, entity: "Issue", path: Self.path(ofPage: number + 1)) }
+            try finish()
+        }
+    }
+
+    static func path(ofPage number: Int) -> String { "repos/o/r/issues?page=\(number)&per_page=100" }
+}

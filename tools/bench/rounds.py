@@ -100,6 +100,14 @@ def size(key):
     return lambda line: line.get(key, line["store_bytes"]) / 1e6 / line["megabytes"]
 
 
+def shape_cases(shape):
+    name = f"import.{shape}"
+    return [
+        Case(name, "MB/s of JSON", "higher", import_rate, name, "tarn.zstd", {"vs_peer": 10}),
+        Case(name + ".none", "MB/s of JSON", "higher", import_rate, name, "tarn.none"),
+    ]
+
+
 def read_cases(suffix, tarn, field, related):
     # The reference measurement: 10,400 and 8,400 records by the peer, 1.0 to 1.3 and 1.0 to 1.2 million by the floor; the ends
     # that ask most of the peer. It is the same for both kinds of rows.
@@ -161,9 +169,9 @@ CASES = {case.name: case for case in [
     Case("import.again", "MB/s of JSON", "higher", or_import_rate("again"), "import.again", "tarn.zstd", {"vs_floor": 2}),
     Case("import.changed", "MB/s of JSON", "higher", or_import_rate("changed"), "import.again", "tarn.zstd", {"vs_again": 0.7},
          beside=("vs_again", lambda line: line["again"])),
-    Case("import.wide", "MB/s of JSON", "higher", import_rate, "import.wide", "tarn.zstd", {"vs_peer": 10}),
-    Case("import.deep", "MB/s of JSON", "higher", import_rate, "import.deep", "tarn.zstd", {"vs_peer": 10}),
-    Case("import.small", "MB/s of JSON", "higher", import_rate, "import.small", "tarn.zstd", {"vs_peer": 10}),
+    *shape_cases("wide"),
+    *shape_cases("deep"),
+    *shape_cases("small"),
     Case("import.big", "MB/s of JSON", "higher", import_rate, "import.big", "tarn.zstd", {"vs_cold": 0.75},
          beside=("vs_cold", lambda line: import_rate(line["first"]))),
     Case("import.big.memory", "MB RssAnon", "lower", figure("anonymous"), "import.big", "tarn.zstd", {"most": 300}),

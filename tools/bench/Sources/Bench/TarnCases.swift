@@ -15,15 +15,15 @@ enum TarnCases {
             Contender(name: name, benchmark: "scale") { try TarnScale.measure($0, compression) },
             Contender(name: name, benchmark: "write.small") { try await TarnWrites.small($0, compression) },
             Contender(name: name, benchmark: "write.bulk") { try TarnWrites.bulk($0, compression) },
-        ]
+        ] + Shape.allCases.map { shape in
+            Contender(name: name, benchmark: shape.benchmark) { try TarnShapes.measure(shape, $0, compression) }
+        }
     } + [
         Contender(name: "tarn.zstd", benchmark: "import.again") { try TarnAgain.measure($0, .zstd) },
         Contender(name: "tarn.zstd", benchmark: "import.big") { try TarnBig.measure($0, .zstd) },
         Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure),
         Contender(name: "tarn.zstd", benchmark: "observe", measure: TarnObserving.measure),
-    ] + Shape.allCases.map { shape in
-        Contender(name: "tarn.zstd", benchmark: shape.benchmark) { try TarnShapes.measure(shape, $0, .zstd) }
-    }
+    ]
 
     /// A store with the workload, after an import that nobody measures.
     ///

@@ -268,8 +268,9 @@ def run_once(name, contender, pages, given):
     stream = program.stream and subprocess.Popen(program.stream(given), stdout=subprocess.PIPE)
     done = subprocess.run(command, capture_output=True, text=True, stdin=stream.stdout if stream else subprocess.DEVNULL)
     if stream:
-        # If the run gave up, the generator has to notice that nobody reads any more.
+        # It has written everything, unless the run gave up.
         stream.stdout.close()
+        stream.terminate()
         stream.wait()
     if done.returncode != 0:
         fail(f"{contender} in {name} failed with status {done.returncode}: {done.stderr.strip()}")

@@ -393,7 +393,7 @@ struct DeclaredIndexTests {
         let store = try Forge.open(folder("s"), schema(90))
         try store.put("E89", 1, ["a8": .int(7)])
         let refusal = storeError { _ = try Forge.open(folder("s"), schema(110)) }
-        #expect(refusal?.description.contains("1110 tables") == true, "\(String(describing: refusal))")
+        #expect(refusal?.description.contains("1112 tables") == true, "\(String(describing: refusal))")
         #expect(try store.read { reader in try reader.first("E89", index: "a8", equalTo: [.int(7)])?.key } == 1)
         #expect(store.catalog.entities.count == 90)
     }

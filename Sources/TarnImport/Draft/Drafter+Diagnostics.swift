@@ -43,7 +43,7 @@ extension Drafter {
 
     /// The plan by which an object is drafted: that of the most special entity which the rules choose.
     ///
-    /// - Returns: nil if they choose none, and the record is skipped. `isExact`: a rule names the entity, and nothing could be more special.
+    /// - Returns: nil if they choose none, and the record is skipped, unless it says that it is no more. `isExact`: a rule names the entity, and nothing could be more special.
     func chosen(_ plan: Int, _ tape: Tape, _ object: Int) -> (plan: Int, isExact: Bool)? {
         var plan = plan, isExact = false
         while let choice = self.plan.plans[plan].choice {
@@ -53,7 +53,11 @@ extension Drafter {
                 if next == plan { return (plan, true) }
                 plan = next
             case .itself: return (plan, false)
-            case .none: return nil
+            case .none:
+                // What is no more need not say what it was.
+                let policies = self.plan.plans[plan].policies
+                guard policies.hasTombstone, policies.tombstone?.matches(tape, object) == true else { return nil }
+                return (plan, false)
             }
         }
         return (plan, isExact)

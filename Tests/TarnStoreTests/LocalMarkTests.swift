@@ -66,9 +66,9 @@ struct LocalMarkTests {
         try store.write { try $0.putLocally("Issue", 2, [Record.Field("title", .string("b"))]) }
         #expect(try change(2)?.operation == .create && change(2)?.fields == [])
         // What was made here and deleted here never was.
-        try store.write { try $0.deleteLocally("Issue", 2) }
+        _ = try store.write { try $0.deleteLocally("Issue", 2) }
         #expect(try change(2) == nil)
-        try store.write { try $0.deleteLocally("Issue", 1) }
+        _ = try store.write { try $0.deleteLocally("Issue", 1) }
         #expect(try change(1)?.operation == .delete)
         // Made again after that: the server has it, so it is changed as a whole.
         try store.write { try $0.putLocally("Issue", 1, [Record.Field("title", .string("z"))]) }
@@ -97,7 +97,7 @@ struct LocalMarkTests {
         let key = RecordKey(String(repeating: "long ", count: 100))
         try store.write { try $0.putLocally("Label", key, []) }
         #expect(try changes().map(\.key) == [key])
-        try store.write { try $0.deleteLocally("Label", key) }
+        _ = try store.write { try $0.deleteLocally("Label", key) }
         #expect(try changes() == [])
     }
 

@@ -17,7 +17,7 @@ struct MirrorOrphanSafetyTests {
         try await store.open().write { try $0.putLocally("Item", RecordKey(2), [Record.Field("name", .string("mine"))]) }
         #expect(found(try await store.scan([[1]])) == ["candidates": 1, policy == "server" ? "deleted" : "local": 1])
         #expect(try store.items() == (policy == "server" ? [1] : [1, 2]))
-        try await store.open().write { try $0.clearLocalChange("Item", RecordKey(2)) }
+        _ = try await store.open().write { try $0.clearLocalChange("Item", RecordKey(2)) }
         #expect(try await store.scan([[1]]).orphans?.deleted == (policy == "server" ? 0 : 1) || policy == "server")
         #expect(try store.items() == [1])
     }

@@ -52,7 +52,7 @@ struct KindUnitTests {
         let record = try #require(try bed.record("Event", 1))
         #expect(record.entity == "Push" && record["branch"] == .string("mine") && record["note"] == .string("new") && record["tag"] == nil)
         #expect(try bed.store.read { try $0.localChange("Push", RecordKey(1)) } != nil)
-        try bed.store.write { try $0.clearLocalChange("Push", RecordKey(1)) }
+        _ = try bed.store.write { try $0.clearLocalChange("Push", RecordKey(1)) }
         try bed.take(answer, "Event")
         let known = try #require(try bed.record("Event", 1))
         #expect(known.entity == "Release" && known["tag"] == .string("t") && known["branch"] == nil)

@@ -17,6 +17,7 @@ public struct ImportHooks {
     ///
     /// It is a pure function: it is asked again wherever the key is needed.
     public var injectKey: KeyInjection?
+    /// What ``injectKey`` is: a function of the entity, the record's JSON and that of the record around it.
     public typealias KeyInjection = (_ entity: String, _ json: JSONValue, _ parent: JSONValue?) -> [String: JSONValue]
     /// Called for each record of the unit before it is merged, nested ones included. False leaves the record out: it is counted as
     /// skipped, and what is stored of it stays.

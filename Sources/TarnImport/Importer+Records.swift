@@ -4,6 +4,7 @@ internal import TarnStore
 
 /// Where in a document with records of several entities those of one of them are.
 public struct EnvelopePart: Sendable, Hashable {
+    /// From the document's root.
     public var path: KeyPath
     /// Of the listed records.
     public var entity: String

@@ -83,3 +83,19 @@ func problems(_ text: String) -> [String] {
         return error.description.split(separator: "\n").map(String.init)
     }
 }
+
+/// A description of one entity with a key and one attribute, and lines for its API and its entity.
+func thingDescription(_ api: String, _ entity: String, _ attribute: String) -> String {
+    """
+    api:
+      base: https://a.example
+    \(api.isEmpty ? "" : "  \(api)")
+    entities:
+      Thing:
+        key: id
+    \(entity.isEmpty ? "" : "    \(entity)")
+        attributes:
+          id: int
+          v: \(attribute)
+    """
+}

@@ -6,23 +6,8 @@ import Testing
 
 @Suite("Description: sources of values")
 struct DescriptionSourcesTests {
-    private func text(_ api: String, _ entity: String, _ attribute: String) -> String {
-        """
-        api:
-          base: https://a.example
-        \(api.isEmpty ? "" : "  \(api)")
-        entities:
-          Thing:
-            key: id
-        \(entity.isEmpty ? "" : "    \(entity)")
-            attributes:
-              id: int
-              v: \(attribute)
-        """
-    }
-
     private func sources(_ attribute: String) throws -> [ValueSource]? {
-        try Description.parse(text("", "", attribute), file: "f.yaml").mapping.entities["Thing"]?.paths["v"]
+        try Description.parse(thingDescription("", "", attribute), file: "f.yaml").mapping.entities["Thing"]?.paths["v"]
     }
 
     @Test("from takes paths with indexes, wildcards and origins, and texts with paths in them; value is a constant of the type")
@@ -40,7 +25,7 @@ struct DescriptionSourcesTests {
             #expect(try sources(attribute) == [.constant(value)], "\(attribute)")
         }
         let relations = try Description.parse(
-            text("", "relationships: { a: { to: Thing, value: 7 }, b: { to: [Thing], value: [1, x] }, c: { to: Thing, from: '@parent' } }", "int"),
+            thingDescription("", "relationships: { a: { to: Thing, value: 7 }, b: { to: [Thing], value: [1, x] }, c: { to: Thing, from: '@parent' } }", "int"),
             file: "f.yaml"
         ).mapping.entities["Thing"]?.paths
         #expect(relations == ["a": [.constant(.string("7"))], "b": [.constant(.array([.string("1"), .string("x")]))], "c": ["@parent"]])
@@ -49,13 +34,13 @@ struct DescriptionSourcesTests {
     @Test("absent takes a value, and names have a style for the API, an entity and an attribute")
     func absentAndNaming() throws {
         let mapping = try Description.parse(
-            text("naming: { style: kebab-case, words: { id: identifier, url: URL } }", "naming: PascalCase", "{ type: int, absent: { value: 0 }, naming: none }"),
+            thingDescription("naming: { style: kebab-case, words: { id: identifier, url: URL } }", "naming: PascalCase", "{ type: int, absent: { value: 0 }, naming: none }"),
             file: "f.yaml"
         ).mapping
         #expect(mapping.naming == NamingConvention(.kebabCase, words: ["id": "identifier", "url": "URL"]))
         #expect(mapping.entities["Thing"]?.rules.naming == .pascalCase)
         #expect(mapping.entities["Thing"]?.fields["v"] == FieldRules(naming: NamingStyle.none, absentValue: .number("0")))
-        func naming(_ api: String) throws -> NamingConvention { try Description.parse(text(api, "", "int"), file: "f.yaml").mapping.naming }
+        func naming(_ api: String) throws -> NamingConvention { try Description.parse(thingDescription(api, "", "int"), file: "f.yaml").mapping.naming }
         #expect(try naming("naming: camelCase") == NamingConvention(.camelCase))
         #expect(try naming("naming: { words: { id: key } }") == NamingConvention(words: ["id": "key"]))
         #expect(try naming("naming: { style: fashion, words: vocabulary }") == NamingConvention(words: ["style": "fashion", "words": "vocabulary"]))
@@ -64,7 +49,7 @@ struct DescriptionSourcesTests {
     @Test("the fingerprint changes with every source, so that answers of before are asked for anew")
     func fingerprints() throws {
         func fingerprint(_ api: String, _ entity: String, _ attribute: String) throws -> String {
-            try Description.parse(text(api, entity, attribute), file: "f.yaml").fingerprint
+            try Description.parse(thingDescription(api, entity, attribute), file: "f.yaml").fingerprint
         }
         var seen: Set = [try fingerprint("", "", "string")]
         for (api, entity, attribute) in [
@@ -100,7 +85,7 @@ struct DescriptionSourcesTests {
         ("", "relationships: { r: { to: [Thing], from: '@position' } }", "int", 7, "is one value, and this is a list"),
     ])
     func problems(_ api: String, _ entity: String, _ attribute: String, _ line: Int, _ expected: String) throws {
-        let error = try #require(throws: DescriptionError.self) { try Description.parse(text(api, entity, attribute), file: "f.yaml") }
+        let error = try #require(throws: DescriptionError.self) { try Description.parse(thingDescription(api, entity, attribute), file: "f.yaml") }
         #expect(error.problems.count == 1 && error.problems[0].message.contains(expected), "\(error)")
         #expect(error.problems[0].line == line, "\(error)")
     }

@@ -7,24 +7,9 @@ import Testing
 
 @Suite("Description: values")
 struct DescriptionValuesTests {
-    private func description(_ api: String, _ entity: String, _ attribute: String) -> String {
-        """
-        api:
-          base: https://a.example
-        \(api.isEmpty ? "" : "  \(api)")
-        entities:
-          Thing:
-            key: id
-        \(entity.isEmpty ? "" : "    \(entity)")
-            attributes:
-              id: int
-              v: \(attribute)
-        """
-    }
-
     @Test("coercion and formats of dates may be said by the API, an entity and an attribute")
     func rules() throws {
-        let text = description(
+        let text = thingDescription(
             "coercion: strict\n  dates: [http, day]", "coercion: lenient\n    dates: iso8601",
             "{ type: date, format: [milliseconds, 'dd/MM/yyyy'], coercion: strict }")
         let mapping = try Description.parse(text, file: "f.yaml").mapping
@@ -33,7 +18,7 @@ struct DescriptionValuesTests {
         #expect(thing.rules == FieldRules(coercion: .lenient, dates: [.iso8601]))
         #expect(
             thing.fields == ["v": FieldRules(coercion: .strict, dates: [.epoch(.milliseconds), .pattern(try DatePattern("dd/MM/yyyy"))])])
-        let plain = try Description.parse(description("", "", "date"), file: "f.yaml").mapping
+        let plain = try Description.parse(thingDescription("", "", "date"), file: "f.yaml").mapping
         #expect(plain.rules == FieldRules() && plain.entities["Thing"]?.fields == [:])
     }
 
@@ -94,7 +79,7 @@ struct DescriptionValuesTests {
     @Test("the fingerprint of a description changes with every rule, so that answers of before are asked for anew")
     func fingerprints() throws {
         func mirror(_ api: String, _ entity: String, _ attribute: String) throws -> String {
-            try Description.parse(description(api, entity, attribute), file: "f.yaml").fingerprint
+            try Description.parse(thingDescription(api, entity, attribute), file: "f.yaml").fingerprint
         }
         let plain = try mirror("", "", "date")
         var seen: Set = [plain]
@@ -130,7 +115,7 @@ struct DescriptionValuesTests {
         ("", "relationships: { r: { to: Thing, to_many: append } }", "int", "leads to one record"),
     ])
     func problems(_ api: String, _ entity: String, _ attribute: String, _ expected: String) throws {
-        let text = description(api, entity, attribute)
+        let text = thingDescription(api, entity, attribute)
         let error = try #require(throws: DescriptionError.self) { try Description.parse(text, file: "f.yaml") }
         #expect(error.problems.count == 1 && error.problems[0].message.contains(expected), "\(error)")
         #expect(error.problems[0].line.map { $0 > 2 } == true)

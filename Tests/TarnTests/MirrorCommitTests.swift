@@ -88,21 +88,7 @@ struct MirrorCommitTests {
         ("page", UInt64(7)), ("{ every: 2 }", 4), ("{ every: 100 }", 2), ("walk", 5),
     ])
     func severalRequests(commit: String, commits: UInt64) async throws {
-        let store = try MirrorStore(
-            yaml: """
-                api: { base: https://api.test.example/v1 }
-                entities:
-                  Box: { key: id, attributes: { id: int, name: string } }
-                  Item: { key: id, attributes: { id: int, name: string }, relationships: { box: { to: Box, inverse: items } } }
-                endpoints:
-                  boxes: { path: /boxes, entity: Box }
-                  content:
-                    path: '/boxes/{box.id}/items'
-                    entity: Item
-                    paginate: header_link
-                    for_each: { entity: Box, parent: box }
-                    commit: \(commit)
-                """)
+        let store = try MirrorStore.boxes("commit: \(commit)")
         let content = [[[1], [2]], [[3], [4]], [[5]], [[6]]]
         let recordings =
             writtenPages([[1, 2, 3, 4]], path: "/boxes")

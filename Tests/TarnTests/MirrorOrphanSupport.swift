@@ -74,3 +74,24 @@ func found(_ report: SyncReport, _ location: SourceLocation = #_sourceLocation) 
     ]
     return counts.filter { $0.value > 0 }
 }
+
+extension MirrorStore {
+    /// A mirror of boxes, and of the items in each of them, whose endpoint says one thing more.
+    static func boxes(_ line: String) throws -> MirrorStore {
+        try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Box: { key: id, attributes: { id: int, name: string } }
+                  Item: { key: id, attributes: { id: int, name: string }, relationships: { box: { to: Box, inverse: items } } }
+                endpoints:
+                  boxes: { path: /boxes, entity: Box }
+                  content:
+                    path: '/boxes/{box.id}/items'
+                    entity: Item
+                    paginate: header_link
+                    for_each: { entity: Box, parent: box }
+                    \(line)
+                """)
+    }
+}

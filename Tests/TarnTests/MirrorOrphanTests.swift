@@ -169,24 +169,6 @@ struct MirrorOrphanTests {
         #expect(try store.items() == [1])
     }
 
-    private func boxes(_ orphans: String) throws -> MirrorStore {
-        try MirrorStore(
-            yaml: """
-                api: { base: https://api.test.example/v1 }
-                entities:
-                  Box: { key: id, attributes: { id: int, name: string } }
-                  Item: { key: id, attributes: { id: int, name: string }, relationships: { box: { to: Box, inverse: items } } }
-                endpoints:
-                  boxes: { path: /boxes, entity: Box }
-                  content:
-                    path: '/boxes/{box.id}/items'
-                    entity: Item
-                    paginate: header_link
-                    for_each: { entity: Box, parent: box }
-                    orphans: \(orphans)
-                """)
-    }
-
     private func scanBoxes(_ store: MirrorStore, _ content: [[[Int]]]) async throws -> SyncReport {
         let boxes = writtenPages([Array(1...content.count)], path: "/boxes")
         let items = content.enumerated().flatMap { writtenPages($1, path: "/boxes/\($0 + 1)/items") }
@@ -198,7 +180,7 @@ struct MirrorOrphanTests {
         ("{ after: one_scan }", false), ("{ after: one_scan, then: unlink }", true),
     ])
     func owner(orphans: String, isUnlinked: Bool) async throws {
-        let store = try boxes(orphans)
+        let store = try MirrorStore.boxes("orphans: \(orphans)")
         _ = try await scanBoxes(store, [[[1, 2], [3]], [[4]]])
         let report = try await scanBoxes(store, [[[1], [3]], [[4]]])
         #expect(found(report) == ["candidates": 1, isUnlinked ? "unlinked" : "deleted": 1])
@@ -210,7 +192,7 @@ struct MirrorOrphanTests {
 
     @Test("a record that has moved to another owner stays, and is not unlinked from it")
     func moved() async throws {
-        let store = try boxes("{ after: one_scan, then: unlink }")
+        let store = try MirrorStore.boxes("orphans: { after: one_scan, then: unlink }")
         _ = try await scanBoxes(store, [[[1, 2]], [[3]]])
         // The first box is walked before the second, whose list still stands from the scan before.
         #expect(found(try await scanBoxes(store, [[[1]], [[2, 3]]])) == ["candidates": 1, "unlinked": 1])

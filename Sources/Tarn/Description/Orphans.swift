@@ -19,6 +19,7 @@ public struct Orphans: Sendable, Hashable {
         case entity
     }
 
+    /// What becomes of a record that is taken for gone.
     public enum Action: String, Sendable, Hashable, CaseIterable {
         /// They are deleted by their delete rules.
         case delete
@@ -26,6 +27,7 @@ public struct Orphans: Sendable, Hashable {
         case unlink
     }
 
+    /// Among which records those that are gone are looked for.
     public var scope: Scope
     /// How many complete walks in a row must miss a record: pages shift while one walks. One is enough only if the pages are stable.
     public var walks: Int
@@ -33,6 +35,7 @@ public struct Orphans: Sendable, Hashable {
     public var keep: Condition?
     /// Whether a walk that lists nothing at all counts, instead of being refused.
     public var allowsEmpty: Bool
+    /// What becomes of those that are gone.
     public var action: Action
     /// The path of a request for one record: what it answers with 404 or 410 is gone at once, what it answers otherwise is not.
     /// As an endpoint's path; `{issue.number}` is an attribute of the record.
@@ -60,7 +63,9 @@ public struct OrphanReport: Sendable, Hashable {
     public var candidates = 0
     /// Of them, those that a walk missed for the first time, and that the next one decides about.
     public var waiting = 0
+    /// Those that were deleted. What their delete rules took along is not counted.
     public var deleted = 0
+    /// Those that let go of the record that the endpoint is walked for.
     public var unlinked = 0
     /// Those that a dry run would have deleted or unlinked.
     public var due = 0
@@ -86,6 +91,7 @@ public struct OrphanReport: Sendable, Hashable {
 
     public init() {}
 
+    /// Adds the counts of another look; of the named records at most `recordLimit` stay.
     public mutating func add(_ other: OrphanReport) {
         isDryRun = isDryRun || other.isDryRun
         candidates += other.candidates

@@ -59,6 +59,8 @@ struct OrphanPass {
             }
             guard !candidates.isEmpty else { return }
             try await ask(&candidates)
+            // A request that was cancelled says nothing, and must not lead to a deletion.
+            try Task.checkCancellation()
             // A record with more behind it than a step deletes ends its step.
             var rest = candidates[...]
             while !rest.isEmpty {

@@ -9,6 +9,7 @@ public struct EntityChoice: Sendable, Hashable {
     /// What a record is for which no rule holds.
     public var otherwise: Otherwise
 
+    /// A way in which a record says what it is.
     public enum Rule: Sendable, Hashable {
         /// An entity that descends from the one that has the rules, or that one itself, if all conditions hold.
         case entity(String, when: [RecordCondition])
@@ -16,6 +17,7 @@ public struct EntityChoice: Sendable, Hashable {
         case code(EntityChooser)
     }
 
+    /// What a record is that no rule knows.
     public enum Otherwise: String, Sendable, Hashable, CaseIterable {
         /// The entity that has the rules. What is stored as one of a special kind stays that.
         case parent
@@ -38,8 +40,10 @@ public struct EntityChoice: Sendable, Hashable {
 public struct RecordCondition: Sendable, Hashable {
     /// From the record; without wildcards.
     public var path: KeyPath
+    /// What has to be so with the value that is there.
     public var test: Test
 
+    /// A test of one value.
     public enum Test: Sendable, Hashable {
         /// There is a value, and it is not null.
         case isPresent
@@ -61,6 +65,7 @@ public struct RecordCondition: Sendable, Hashable {
 
 /// A condition in code. Those of the same name are equal.
 public struct JSONPredicate: Sendable, Hashable {
+    /// Stands for the code in comparisons and in the mapping's fingerprint.
     public let name: String
     let holds: @Sendable (JSONValue) -> Bool
 
@@ -77,6 +82,7 @@ public struct JSONPredicate: Sendable, Hashable {
 
 /// A choice in code. Those of the same name are equal.
 public struct EntityChooser: Sendable, Hashable {
+    /// Stands for the code in comparisons and in the mapping's fingerprint.
     public let name: String
     let choose: @Sendable (JSONValue) -> String?
 

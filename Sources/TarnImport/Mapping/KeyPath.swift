@@ -30,6 +30,7 @@ public struct KeyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleB
         var isWhole: Bool { self == .position || self == .relationship }
     }
 
+    /// One way further in.
     public enum Step: Sendable, Hashable {
         /// The value of a key of an object.
         case key(String)
@@ -39,6 +40,7 @@ public struct KeyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleB
         case each
     }
 
+    /// Where the path begins.
     public var origin: Origin
     /// Outermost first. None means the origin itself (that of a record is written `$`).
     public var steps: [Step]

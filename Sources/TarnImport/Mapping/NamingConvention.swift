@@ -24,6 +24,7 @@ public enum NamingStyle: String, Sendable, Hashable, CaseIterable {
 ///
 /// A name is divided into words first, and only whole words are replaced: the `id` of `video_id` is not that of `video`.
 public struct NamingConvention: Sendable, Hashable {
+    /// How words are put together in JSON.
     public var style: NamingStyle
     /// Word in JSON, in lower case → word in the schema. A word with capitals (`URL`) is written so in a name, but for its beginning.
     public var words: [String: String]

@@ -50,6 +50,7 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible, Expressibl
 /// The values are texts, numbers and booleans, each as its text. If one is null, all of it is null; if one is not there, or is an
 /// object or a list, all of it is absent.
 public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
+    /// Text as it is, or what is taken from a place.
     public enum Part: Sendable, Hashable {
         case literal(String)
         case path(KeyPath)
@@ -110,6 +111,7 @@ public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
         }.joined()
     }
 
+    /// The places that it takes values from, in their order.
     public var paths: [KeyPath] {
         parts.compactMap { if case .path(let path) = $0 { path } else { nil } }
     }

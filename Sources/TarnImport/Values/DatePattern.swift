@@ -205,6 +205,7 @@ private enum EnglishDates {
 
 /// What is wrong with a pattern of dates.
 public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// As it was written.
     public var pattern: String
     /// What is wrong, and the way out.
     public var problem: String

@@ -15,7 +15,9 @@ public enum JSONValue: Sendable, Hashable {
 
     /// A key of an object and its value.
     public struct Member: Sendable, Hashable {
+        /// Without its escapes.
         public var key: String
+        /// What stands behind the colon.
         public var value: JSONValue
 
         public init(_ key: String, _ value: JSONValue) {

@@ -115,10 +115,15 @@ struct LentRow {
     @usableFromInline let slotCount: Int
 
     init?(_ view: RowView, _ access: StoreAccess, _ plan: Unmanaged<RowPlan>) {
-        let (slots, count) = plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
+        self.init(view, LentContext(raw: access.raw, plan: plan, rows: access.rows))
+    }
+
+    @inline(__always)
+    private init?(_ view: RowView, _ context: LentContext) {
+        let (slots, count) = context.plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
         guard let slots, let body = view.body.directory.baseAddress else { return nil }
         self.view = view
-        context = LentContext(raw: access.raw, plan: plan, rows: access.rows)
+        self.context = context
         self.body = body
         bodyCount = view.body.directory.count
         isPlain = !view.isWide && !view.body.isDivided
@@ -126,19 +131,6 @@ struct LentRow {
         valuesStart = 2 + fieldCount * 4
         self.slots = UnsafePointer(slots)
         slotCount = count
-    }
-
-    private init?(_ view: RowView, like other: LentRow) {
-        guard let body = view.body.directory.baseAddress else { return nil }
-        self.view = view
-        context = other.context
-        self.body = body
-        bodyCount = view.body.directory.count
-        isPlain = !view.isWide
-        fieldCount = other.fieldCount
-        valuesStart = other.valuesStart
-        slots = other.slots
-        slotCount = other.slotCount
     }
 
     /// The row for whoever is about to read most of it: a divided one is put together at once, and not looked through for each field.
@@ -150,7 +142,7 @@ struct LentRow {
     func undivided() throws(StoreError) -> LentRow {
         // A few short fields are found faster where they are.
         guard view.body.isDivided, slotCount > LentRow.fewFields else { return self }
-        guard let view = view.undivided, let whole = LentRow(view, like: self) else { throw damaged }
+        guard let view = view.undivided, let whole = LentRow(view, context) else { throw damaged }
         return whole
     }
 

@@ -168,14 +168,15 @@ extension StoreWriter {
             rows.entries.append(.init(offset: offset, keyCount: keyCount, rowCount: rows.bytes.count - offset - keyCount))
         }
         let old = RowView.dictionary(of: stored)
-        let view = try access.view(stored, entity, key)
-        if old != nil, old == access.state.currentDictionary(of: entity)?.id,
-            RowFormat.isDivided(view.body) == (stored[2] == RowFormat.zstdLongValues)
-        {
+        let isCurrent = old != nil && old == access.state.currentDictionary(of: entity)?.id
+        func keep(_ rows: inout RewrittenRows) -> Bool {
             rows.bytes.append(stored)
             addEntry(&rows)
             return false
         }
+        if isCurrent, stored[2] == RowFormat.zstdLongValues { return keep(&rows) }
+        let view = try access.view(stored, entity, key)
+        if isCurrent, !RowFormat.isDivided(view.body) { return keep(&rows) }
         compressed.removeAll()
         let compression = access.compress(view.body, of: entity, into: &compressed)
         let body = compression == nil ? view.body.bytes : compressed.bytes

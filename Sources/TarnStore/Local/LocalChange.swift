@@ -8,6 +8,7 @@ internal import LMDB
 /// The mark is written in the transaction of the change, and stays until it is cleared: when the change has reached the server, or is
 /// given up. What an import does with a marked record is declared by its mapping.
 public struct LocalChange: Sendable, Hashable {
+    /// What was done here with the record as a whole.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         /// The record was made here; the server does not have it.
         case create
@@ -17,8 +18,11 @@ public struct LocalChange: Sendable, Hashable {
         case delete
     }
 
+    /// The entity that was named when the record was changed.
     public var entity: String
+    /// The key of the record, which is there no more if it was deleted.
     public var key: RecordKey
+    /// What the server has to be told.
     public var operation: Operation
     /// The fields that were changed, in the order of the catalog; empty for the whole record.
     public var fields: [String]

@@ -248,22 +248,22 @@ void put_row(int64_t id) {
 void write_small(double limit) {
   const int TASKS = 64;
   size_t rows = 0;
-  double start = thread_time(), seconds = 0;
+  double start = now(), seconds = 0;
   // What the peer is judged by: one row a commit, as it has to do it.
   for (; seconds < limit / 3; rows++) {
     check(mdb_txn_begin(env, nullptr, 0, &txn), "begin");
     put_row(1'000'000'000'000ll + rows);
     check(mdb_txn_commit(txn), "commit");
-    seconds = thread_time() - start;
+    seconds = now() - start;
   }
   size_t single = rows;
   double single_seconds = seconds;
-  start = thread_time(), seconds = 0;
+  start = now(), seconds = 0;
   for (int64_t i = 0; seconds < limit; i++) {
     check(mdb_txn_begin(env, nullptr, 0, &txn), "begin");
     for (int task = 0; task < TASKS; task++, rows++) put_row(task * 10'000'000ll + i);
     check(mdb_txn_commit(txn), "commit");
-    seconds = thread_time() - start;
+    seconds = now() - start;
   }
   MDB_stat stat;
   check(mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn), "begin");

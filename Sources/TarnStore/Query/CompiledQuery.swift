@@ -2,15 +2,16 @@
 
 internal import LMDB
 
-struct CompiledQuery {
+/// An object, since it is handed on and on while a query is planned and run, and has many parts to be counted.
+final class CompiledQuery {
     struct Order {
         let place: Int
         let isDescending: Bool
     }
 
     let entity: Catalog.Entity
-    var places: QueryPlaces
-    var node: QueryNode
+    private(set) var places: QueryPlaces
+    let node: QueryNode
     let order: [Order]
     let partials: Query.Partials
     let limit: Int
@@ -49,6 +50,27 @@ struct CompiledQuery {
         partials = .included
         offset = 0
         after = nil
+    }
+
+    /// The same query with a condition that means the same.
+    init(_ query: CompiledQuery, _ places: QueryPlaces, _ node: QueryNode) {
+        entity = query.entity
+        self.places = places
+        self.node = node
+        order = query.order
+        partials = query.partials
+        limit = query.limit
+        offset = query.offset
+        after = query.after
+    }
+
+    /// A place that the query itself does not name.
+    ///
+    /// - Throws: `.unknownField`; `.wrongType` if there are several values at the place.
+    func place(_ path: FieldPath) throws(StoreError) -> Int {
+        let place = try places.place(path)
+        try places.checkIsSingle(place)
+        return place
     }
 
     /// How many records at the beginning of the result matter at all.

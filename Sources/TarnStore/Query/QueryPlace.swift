@@ -11,8 +11,8 @@ struct QueryPlace {
 
     enum Kind {
         case attribute(AttributeType)
-        case toOne(Catalog.Entity)
-        case toMany(Catalog.Entity)
+        indirect case toOne(Catalog.Entity)
+        indirect case toMany(Catalog.Entity)
     }
 
     /// For messages.

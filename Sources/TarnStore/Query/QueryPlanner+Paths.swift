@@ -9,29 +9,28 @@ extension QueryPlanner {
     /// The same query in this snapshot, in which `author.login = "ada"` has become `author in (…)`, if an index at the other end
     /// finds these authors, and few enough of them.
     static func followingPaths(_ query: CompiledQuery, _ access: StoreAccess) throws -> CompiledQuery {
-        var query = query, hasChanged = false, nodes: [QueryNode] = []
         guard !query.places.steps.isEmpty else { return query }
+        var places = query.places, hasChanged = false, nodes: [QueryNode] = []
         for node in query.node.conjuncts {
-            if case .test(let test, isNegated: false) = node, let better = try targets(test, &query, access) {
+            if case .test(let test, isNegated: false) = node, let better = try targets(test, query, &places, access) {
                 nodes.append(better)
                 hasChanged = true
             } else {
                 nodes.append(node)
             }
         }
-        if hasChanged { query.node = .all(of: nodes) }
-        return query
+        return hasChanged ? CompiledQuery(query, places, .all(of: nodes)) : query
     }
 
     private static func targets(
-        _ test: QueryTest, _ query: inout CompiledQuery, _ access: StoreAccess
+        _ test: QueryTest, _ query: CompiledQuery, _ own: inout QueryPlaces, _ access: StoreAccess
     ) throws -> QueryNode? {
         // What is missing behind the path may be missing because the path leads nowhere.
         if case .isMissing = test.operation { return nil }
-        let path = query.places.path(test.place)
-        guard query.places[test.place].origin > 0, let name = path.names.first, let field = query.entity.field(name),
-            case .reference(let reference) = field.kind, let index = field.index, access.state.isComplete(index),
-            let destination = access.catalog.entity(id: reference.destination)
+        let path = own.path(test.place)
+        guard own[test.place].origin > 0, let name = path.names.first, let field = query.entity.field(name),
+            case .reference(let kind) = field.kind, let index = field.index, access.state.isComplete(index),
+            let destination = access.catalog.entity(id: kind.destination)
         else { return nil }
         var places = QueryPlaces(access.catalog, destination)
         let place = try places.place(FieldPath(Array(path.names.dropFirst()), ignoringCase: path.ignoresCase))
@@ -48,7 +47,7 @@ extension QueryPlanner {
         guard keys.count <= mostTargets else { return nil }
         if keys.isEmpty { return .never }
         keys.sort { $0.lexicographicallyPrecedes($1) }
-        let own = try query.places.place(FieldPath([name]))
-        return .test(QueryTest(place: own, operation: .isIn(keys.map { Operand(storageKey: $0) })), isNegated: false)
+        let reference = try own.place(FieldPath([name]))
+        return .test(QueryTest(place: reference, operation: .isIn(keys.map { Operand(storageKey: $0) })), isNegated: false)
     }
 }

@@ -51,7 +51,7 @@ extension StoreReader {
     /// - Throws: as ``fetch(_:)-(Query)``; `.sortTooLarge` if there are too many different values to hold.
     public func counts(by path: FieldPath, _ query: Query) throws -> [(value: Value, count: Int)] {
         let wanted = Query(query.entity, where: query.condition, partials: query.partials)
-        var compiled = try CompiledQuery(wanted, access.state)
+        let compiled = try CompiledQuery(wanted, access.state)
         let place = try compiled.place(path)
         let planner = try QueryPlanner(access, compiled, for: .counting)
         if let path = try planner.grouping(by: place) {
@@ -59,17 +59,6 @@ extension StoreReader {
             return try GroupCounting(run: QueryRun(access, planner.query, chosen), place: place).count(along: path)
         }
         return try GroupCounting(run: QueryRun(access, compiled), place: place).count()
-    }
-}
-
-extension CompiledQuery {
-    /// A place that the query itself does not name.
-    ///
-    /// - Throws: `.unknownField`; `.wrongType` if there are several values at the place.
-    mutating func place(_ path: FieldPath) throws(StoreError) -> Int {
-        let place = try places.place(path)
-        try places.checkIsSingle(place)
-        return place
     }
 }
 

@@ -32,7 +32,7 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
 
     /// The same query, sorted by a field. Of several calls the first counts most.
     public func sorted(by field: Record.Field, _ direction: Direction = .ascending) -> TypedQuery {
-        with { $0.order.append(Query.Order(FieldPath([field.name]), descending: direction == .descending)) }
+        with { $0.order.append(Query.Order(FieldPath([FieldNames.name(field)]), descending: direction == .descending)) }
     }
 
     /// The same query, sorted by a field that may be behind relationships, or whose case does not count.
@@ -85,14 +85,14 @@ public struct QueryFields<Record: StoredRecord>: Sendable {
     init(_ names: [String] = []) { self.names = names }
 
     /// A field of the record.
-    public subscript(field: Record.Field) -> QueryField { QueryField(FieldPath(names + [field.name])) }
+    public subscript(field: Record.Field) -> QueryField { QueryField(FieldPath(names + [FieldNames.name(field)])) }
 
     /// A field, or a relationship, that the struct does not have.
     public subscript(field: String) -> QueryField { QueryField(FieldPath(names + [field])) }
 
     /// The fields of the record that a to-one relationship leads to. They are missing where it leads to none.
     public func through<Target: StoredRecord>(_ relationship: Record.Field, _ target: Target.Type) -> QueryFields<Target> {
-        QueryFields<Target>(names + [relationship.name])
+        QueryFields<Target>(names + [FieldNames.name(relationship)])
     }
 
     /// The same for a relationship that the struct does not have: a derived one, for example.

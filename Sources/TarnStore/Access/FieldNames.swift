@@ -1,0 +1,21 @@
+// The names of a struct's fields, found once: the name of a case comes from the metadata of its type, which takes longer than
+// looking at a record.
+
+import Synchronization
+
+enum FieldNames {
+    private static let known = Mutex<[ObjectIdentifier: [String]]>([:])
+
+    static func name<Field: RecordField>(_ field: Field) -> String {
+        let position = field.rawValue, names = known.withLock { $0[ObjectIdentifier(Field.self)] } ?? learn(Field.self)
+        return names.indices.contains(position) ? names[position] : field.name
+    }
+
+    private static func learn<Field: RecordField>(_ type: Field.Type) -> [String] {
+        let cases = Array(Field.allCases)
+        // Raw values that are no positions are told when the struct meets a catalog.
+        let names = cases.indices.allSatisfy { cases[$0].rawValue == $0 } ? cases.map(\.name) : []
+        known.withLock { $0[ObjectIdentifier(type)] = names }
+        return names
+    }
+}

@@ -226,10 +226,12 @@ struct PageWalk: ~Copyable {
         let count = page.count
         guard count <= PageWalk.fewEntries else { return }
         for index in 0..<count {
-            // The key, and where most rows say where their values are.
+            // The key, where most rows say where their values are, and the first of these.
             let node = page.start + min(page.node(index), pageSize - 1)
             tarn_prefetch(node)
             tarn_prefetch(node + 64)
+            tarn_prefetch(node + 128)
+            tarn_prefetch(node + 192)
         }
     }
 }

@@ -25,6 +25,8 @@ public struct ImportHooks {
     /// Called when everything is merged, in the same transaction, with what the import did. What it throws fails the unit.
     public var afterMerge: ((_ report: ImportReport, _ writer: inout StoreWriter) throws -> Void)?
 
+    var isEmpty: Bool { beforeDraft == nil && injectKey == nil && afterDraft == nil && afterMerge == nil }
+
     /// None of them is called unless it is given.
     public init(
         beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)? = nil, injectKey: KeyInjection? = nil,

@@ -104,15 +104,14 @@ struct LentContext {
 struct LentRow {
     let view: RowView
     @usableFromInline let context: LentContext
-    /// The directory and the values, and where the values begin. Of a divided body only the directory is as it says.
+    // Small numbers, since every copy of more than 128 bytes is a call.
+    /// The directory and the values. Of a divided body only the directory is as it says.
     @usableFromInline let body: UnsafeRawPointer
-    @usableFromInline let bodyCount: Int
-    @usableFromInline let valuesStart: Int
-    @usableFromInline let fieldCount: Int
-    /// Whether the values stand as the offsets say, which are of 16 bits.
-    @usableFromInline let isPlain: Bool
     @usableFromInline let slots: UnsafePointer<RowPlan.Slot>
-    @usableFromInline let slotCount: Int
+    @usableFromInline let bodyCount: UInt32
+    /// How many fields there are if the values stand as the offsets say, which are of 16 bits; else 0.
+    @usableFromInline let plainFields: UInt16
+    @usableFromInline let slotCount: UInt16
 
     init?(_ view: RowView, _ access: StoreAccess, _ plan: Unmanaged<RowPlan>) {
         self.init(view, LentContext(raw: access.raw, plan: plan, rows: access.rows))
@@ -121,22 +120,22 @@ struct LentRow {
     @inline(__always)
     private init?(_ view: RowView, _ context: LentContext) {
         let (slots, count) = context.plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
-        guard let slots, let body = view.body.directory.baseAddress else { return nil }
+        guard let slots, let body = view.body.directory.baseAddress, let bodyCount = UInt32(exactly: view.body.directory.count),
+            let slotCount = UInt16(exactly: count)
+        else { return nil }
         self.view = view
         self.context = context
         self.body = body
-        bodyCount = view.body.directory.count
-        isPlain = !view.isWide && !view.body.isDivided
-        fieldCount = view.body.count
-        valuesStart = 2 + fieldCount * 4
+        self.bodyCount = bodyCount
+        plainFields = view.isWide || view.body.isDivided ? 0 : UInt16(truncatingIfNeeded: view.body.count)
         self.slots = UnsafePointer(slots)
-        slotCount = count
+        self.slotCount = slotCount
     }
 
     /// The row for whoever is about to read most of it: a divided one is put together at once, and not looked through for each field.
     @inlinable
     @inline(__always)
-    func whole() throws(StoreError) -> LentRow { isPlain ? self : try undivided() }
+    func whole() throws(StoreError) -> LentRow { plainFields > 0 ? self : try undivided() }
 
     @usableFromInline
     func undivided() throws(StoreError) -> LentRow {
@@ -154,12 +153,13 @@ struct LentRow {
     func value(_ slot: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
         precondition(slot >= 0 && slot < slotCount, "a field is one of its type's cases")
         let slot = slots[slot]
-        let place = Int(slot.rank)
-        // In a row that has every field up to this one, its place is known. `valuesStart` is inside the body.
-        guard isPlain, place < fieldCount, directory(2 + place * 4) == slot.id else { return try search(slot.id) }
+        let place = Int(slot.rank), fields = Int(plainFields)
+        // In a row that has every field up to this one, its place is known. The directory is inside the body.
+        guard place < fields, directory(2 + place * 4) == slot.id else { return try search(slot.id) }
+        let valuesStart = 2 + fields * 4
         let start = valuesStart + (place == 0 ? 0 : Int(directory(place * 4)))
         let end = valuesStart + Int(directory(4 + place * 4))
-        guard start < end, end <= bodyCount else { throw damaged }
+        guard start < end, end <= Int(bodyCount) else { throw damaged }
         return UnsafeRawBufferPointer(start: body + start, count: end - start)
     }
 

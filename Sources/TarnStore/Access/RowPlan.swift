@@ -158,7 +158,8 @@ extension StoreAccess {
     ///
     /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongKey` if the type does not fit the catalog.
     func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> {
-        if let plan = state.plans.find(ObjectIdentifier(type)) { return plan }
-        return state.plans.add(ObjectIdentifier(type), try RowPlan(type, state))
+        if let plan = state.plans._withUnsafeGuaranteedRef({ $0.find(ObjectIdentifier(type)) }) { return plan }
+        let plan = try RowPlan(type, state)
+        return state.plans._withUnsafeGuaranteedRef { $0.add(ObjectIdentifier(type), plan) }
     }
 }

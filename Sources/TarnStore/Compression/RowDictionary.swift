@@ -32,15 +32,33 @@ package final class RowDictionary: @unchecked Sendable {
         ZSTD_freeCDict(forWriting)
     }
 
+    /// How long a training takes, and how good its dictionary is.
+    enum Effort {
+        /// With parameters that suit rows: for writers that wait.
+        case quick
+        /// Several times as long, with the best parameters of a few.
+        case thorough
+    }
+
     /// Trains a dictionary from bodies of rows. Nil if there are too few of them, or if they have too little in common.
     ///
     /// - Parameter capacity: its largest size. zstd advises a hundredth of the samples.
-    static func train(_ samples: borrowing ByteWriter, sizes: [Int], capacity: Int) -> [UInt8]? {
+    static func train(_ samples: borrowing ByteWriter, sizes: [Int], capacity: Int, _ effort: Effort) -> [UInt8]? {
         guard !sizes.isEmpty else { return nil }
         var dictionary = [UInt8](repeating: 0, count: capacity)
         let all = samples.bytes
         let size = dictionary.withUnsafeMutableBytes { buffer in
-            ZDICT_trainFromBuffer(buffer.baseAddress, buffer.count, all.baseAddress, sizes, UInt32(sizes.count))
+            switch effort {
+            case .thorough:
+                return ZDICT_trainFromBuffer(buffer.baseAddress, buffer.count, all.baseAddress, sizes, UInt32(sizes.count))
+            case .quick:
+                var parameters = ZDICT_fastCover_params_t()
+                (parameters.k, parameters.d, parameters.f, parameters.accel) = (RowCompression.segment, 8, 18, 2)
+                parameters.splitPoint = 1
+                parameters.zParams.compressionLevel = RowCompression.level
+                return ZDICT_trainFromBuffer_fastCover(
+                    buffer.baseAddress, buffer.count, all.baseAddress, sizes, UInt32(sizes.count), parameters)
+            }
         }
         guard ZDICT_isError(size) == 0, size > 0 else { return nil }
         dictionary.removeLast(dictionary.count - size)
@@ -63,5 +81,7 @@ package enum RowCompression {
     static let bytesToTrain = 1 << 20
     /// What is read for training.
     static let sampleBytes = 6 << 20
+    /// How long the pieces are that a quick training puts together. Parts of a row that repeat are names and beginnings of addresses.
+    static let segment: UInt32 = 200
     static let largestDictionary = 64 << 10
 }

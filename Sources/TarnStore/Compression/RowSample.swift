@@ -40,11 +40,11 @@ struct RowSample: ~Copyable {
     }
 
     /// Nil if there are too few rows, or if they have too little in common.
-    func dictionary() -> [UInt8]? {
+    func dictionary(_ effort: RowDictionary.Effort) -> [UInt8]? {
         // With fewer, zstd finds nothing that they have in common.
         guard sizes.count >= 50 else { return nil }
         let capacity = min(RowCompression.largestDictionary, max(4096, bodies.count / 32))
-        return RowDictionary.train(bodies, sizes: sizes, capacity: capacity)
+        return RowDictionary.train(bodies, sizes: sizes, capacity: capacity, effort)
     }
 }
 

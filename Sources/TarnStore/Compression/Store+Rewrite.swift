@@ -98,7 +98,7 @@ extension Store {
                 guard let entity = access.catalog.entity(id: id), try access.rewriteMark(of: entity) == nil,
                     entity.isCompressed
                 else { return (access.state.generation, nil) }
-                return (access.state.generation, try access.sample(of: entity).dictionary())
+                return (access.state.generation, try access.sample(of: entity).dictionary(.thorough))
             }
             var isBegun = false, isNew = false
             try inWriteTransaction { transaction, state in

@@ -78,11 +78,13 @@ package enum ValueTag {
 package struct RowBody {
     /// The whole body; of one that is `lent` divided, what is stored of it.
     private let stored: Bytes
-    package let count: Int
-    package let isWide: Bool
-    private let valuesStart: Int
     /// Where the long values come from if they are still compressed.
     private let lent: UnsafeMutablePointer<LentBody>?
+    private let fields: UInt16
+    package let isWide: Bool
+
+    package var count: Int { Int(fields) }
+    private var valuesStart: Int { 2 + count * (isWide ? 6 : 4) }
 
     /// Nil if the directory does not fit the bytes.
     package init?(_ bytes: Bytes, isWide: Bool) {
@@ -92,14 +94,12 @@ package struct RowBody {
     /// A divided body, whose long values are decompressed when the first of them is asked for.
     init?(_ bytes: Bytes, isWide: Bool, lent: UnsafeMutablePointer<LentBody>?) {
         guard bytes.count >= 2 else { return nil }
-        let count = Int(bytes.load(0, UInt16.self))
-        let start = 2 + count * (isWide ? 6 : 4)
-        guard start <= bytes.count else { return nil }
+        let fields = bytes.load(0, UInt16.self)
+        guard 2 + Int(fields) * (isWide ? 6 : 4) <= bytes.count else { return nil }
         stored = bytes
-        self.count = count
+        self.fields = fields
         self.isWide = isWide
         self.lent = lent
-        valuesStart = start
     }
 
     /// The directory and the values. None if a divided body turns out to be damaged.

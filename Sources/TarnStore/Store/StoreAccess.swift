@@ -8,17 +8,17 @@ package struct StoreAccess {
     package let state: StoreState
     /// Nil as long as the store has no dictionary.
     private let context: RowContext?
+    /// The same for views that must not count references; the transaction holds the context.
+    let rows: Unmanaged<RowContext>?
 
     init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?) {
         self.raw = raw
         self.state = state
         self.context = context
+        rows = context.map(Unmanaged.passUnretained)
     }
 
     package var catalog: Catalog { state.catalog }
-
-    /// For views that must not count references; the transaction holds the context.
-    var rows: Unmanaged<RowContext>? { context.map(Unmanaged.passUnretained) }
 
     /// Runs a closure; rows that it reads are valid until it returns. Every step of a walk, and every operation of its own,
     /// is one, or decompressed rows would pile up until the transaction ends.

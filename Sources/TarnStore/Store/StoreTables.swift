@@ -99,7 +99,9 @@ package final class StoreState: Sendable {
     private let indexes: [Table?]
     private let rules: [EntityRules?]
     /// How structs are read and written at this generation.
-    let plans = RowPlans()
+    private let ownPlans = RowPlans()
+    /// As long as this lives; nobody who asks for a plan has to count.
+    let plans: Unmanaged<RowPlans>
     let deleteRules: DeleteRules
     /// Nil in a store from before there was the table, as long as nobody has opened it for writing.
     let edges: Table?
@@ -124,6 +126,7 @@ package final class StoreState: Sendable {
             guard let table = fixed[name] else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
             return table
         }
+        plans = Unmanaged.passUnretained(ownPlans)
         self.catalog = catalog
         deleteRules = DeleteRules(catalog)
         edges = fixed[TableName.edges]

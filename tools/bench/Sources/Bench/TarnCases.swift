@@ -9,18 +9,18 @@ enum TarnCases {
     static let contenders: [Contender] = EntityDefinition.Compression.allCases.flatMap { compression in
         let name = "tarn.\(compression.rawValue)"
         return [
-            Contender(name: name, benchmark: "import") { try importPages($0, compression) },
-            Contender(name: name, benchmark: "read") { try TarnReads.measure($0, compression) },
-            Contender(name: name, benchmark: "query") { try TarnQueries.measure($0, compression) },
+            Contender(name: name, benchmark: "import") { try await importPages($0, compression) },
+            Contender(name: name, benchmark: "read") { try await TarnReads.measure($0, compression) },
+            Contender(name: name, benchmark: "query") { try await TarnQueries.measure($0, compression) },
             Contender(name: name, benchmark: "scale") { try TarnScale.measure($0, compression) },
             Contender(name: name, benchmark: "write.small") { try await TarnWrites.small($0, compression) },
             Contender(name: name, benchmark: "write.bulk") { try TarnWrites.bulk($0, compression) },
         ] + Shape.allCases.map { shape in
-            Contender(name: name, benchmark: shape.benchmark) { try TarnShapes.measure(shape, $0, compression) }
+            Contender(name: name, benchmark: shape.benchmark) { try await TarnShapes.measure(shape, $0, compression) }
         }
     } + [
-        Contender(name: "tarn.zstd", benchmark: "import.again") { try TarnAgain.measure($0, .zstd) },
-        Contender(name: "tarn.zstd", benchmark: "import.big") { try TarnBig.measure($0, .zstd) },
+        Contender(name: "tarn.zstd", benchmark: "import.again") { try await TarnAgain.measure($0, .zstd) },
+        Contender(name: "tarn.zstd", benchmark: "import.big") { try await TarnBig.measure($0, .zstd) },
         Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure),
         Contender(name: "tarn.zstd", benchmark: "observe", measure: TarnObserving.measure),
     ]
@@ -30,10 +30,10 @@ enum TarnCases {
     /// - Parameter indexed: attributes of issues that get an index.
     static func fill(
         _ options: Options, _ compression: EntityDefinition.Compression, indexed: [String] = []
-    ) throws -> Store {
+    ) async throws -> Store {
         let pages = try Pages(in: options.pages), store = try open(options, compression, indexed: indexed)
         var importing = try TarnImporting(TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit)
-        _ = try importing.importIssues(pages.bodies.map { [UInt8]($0) })
+        _ = try await importing.importIssues(pages.bodies.map { [UInt8]($0) })
         _ = try importing.checkedReport()
         return store
     }
@@ -46,8 +46,8 @@ enum TarnCases {
             options: Store.Options(durability: .full))
     }
 
-    private static func importPages(_ options: Options, _ compression: EntityDefinition.Compression) throws -> Measurement {
-        var measurement = try importOnly(options, compression)
+    private static func importPages(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> Measurement {
+        var measurement = try await importOnly(options, compression)
         // The inspector opens the store itself, read-only.
         measurement.usedBytes = try usedBytes(options)
         guard compression == .zstd else { return measurement }
@@ -63,12 +63,12 @@ enum TarnCases {
         return measurement
     }
 
-    private static func importOnly(_ options: Options, _ compression: EntityDefinition.Compression) throws -> Measurement {
+    private static func importOnly(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> Measurement {
         let pages = try Pages(in: options.pages), store = try open(options, compression)
         // The form in which Tarn's transport hands over a body.
         let bodies = pages.bodies.map { [UInt8]($0) }
         var importing = try TarnImporting(TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit)
-        let seconds = try importing.importIssues(bodies)
+        let seconds = try await importing.importIssues(bodies)
         _ = try importing.checkedReport()
         return Measurement(
             seconds: seconds, megabytes: pages.megabytes, commits: importing.commits, counts: try store.read(TarnModel.counts),

@@ -30,7 +30,7 @@ enum TarnAgain {
     /// How many comments a changed issue has more: more than any issue has.
     private static let moreComments: Int64 = 1000
 
-    static func measure(_ options: Options, _ compression: EntityDefinition.Compression) throws -> AgainMeasurement {
+    static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> AgainMeasurement {
         let pages = try Pages(in: options.pages), store = try TarnCases.open(options, compression)
         let bodies = pages.bodies.map { [UInt8]($0) }
         let (changedBodies, changedIssues) = try changed(pages.bodies)
@@ -39,19 +39,19 @@ enum TarnAgain {
                 TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit, scan: scan, trainsEarly: scan == 1)
         }
         var cold = try importing(scan: 1)
-        let coldSeconds = try cold.importIssues(bodies)
+        let coldSeconds = try await cold.importIssues(bodies)
         _ = try cold.checkedReport()
         let before = try store.read(TarnModel.counts)
 
         var again = try importing(scan: 2)
-        let againSeconds = try again.importIssues(bodies)
+        let againSeconds = try await again.importIssues(bodies)
         let unchanged = try again.checkedReport()
         guard unchanged.created + unchanged.updated + unchanged.deleted == 0, unchanged.unchanged > 0,
             try store.read(highest) < moreComments
         else { throw BenchmarkError("Tarn changed something when the same pages came again: \(unchanged.entities)") }
 
         var third = try importing(scan: 3)
-        let changedSeconds = try third.importIssues(changedBodies)
+        let changedSeconds = try await third.importIssues(changedBodies)
         let report = try third.checkedReport()
         guard report.created + report.deleted == 0, report.updated == changedIssues, third.commits == again.commits,
             try store.read(stored) == changedIssues

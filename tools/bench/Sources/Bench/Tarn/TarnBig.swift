@@ -28,10 +28,11 @@ struct BigMeasurement: Encodable {
 
 enum TarnBig {
     /// Standard input has a page a line, and then what a complete import has to find.
-    static func measure(_ options: Options, _ compression: EntityDefinition.Compression) throws -> BigMeasurement {
+    static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> BigMeasurement {
         let store = try TarnCases.open(options, compression)
         var importing = try TarnImporting(TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit)
         var lines = StandardInputLines()
+        let clock = ContinuousClock()
         var seconds = 0.0, bytes = 0, page = 0, expected: [String: Int]?
         let before = try TarnMemory.resident("RssAnon"), peak = MemoryPeak()
         while let line = try lines.next() {
@@ -42,9 +43,13 @@ enum TarnBig {
             page += 1
             bytes += line.count
             let path = TarnImporting.path(ofPage: page)
-            seconds += try stopwatch { try importing.add(line, entity: "Issue", path: path) }
+            let start = clock.now
+            try await importing.add(line, entity: "Issue", path: path)
+            seconds += (clock.now - start) / .seconds(1)
         }
-        seconds += try stopwatch { try importing.finish() }
+        let start = clock.now
+        try await importing.finish()
+        seconds += (clock.now - start) / .seconds(1)
         let anonymous = try peak.end()
         guard let expected else { throw BenchmarkError("The stream of pages ended after \(page) of them") }
         _ = try importing.checkedReport()

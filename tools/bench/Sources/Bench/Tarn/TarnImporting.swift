@@ -3,13 +3,14 @@
 import Foundation
 import Tarn
 
-/// An import under way. Every body is drafted when it comes and its response's entry kept; one commit for each group of bodies, and a
-/// dictionary trained when there is enough to train it from. So that it does not come after a large commit, the first one may be small.
+/// An import under way. Every body is drafted when it comes and its response's entry kept; one commit for each group of bodies, while which
+/// the next group is drafted, and a dictionary trained when there is enough to train it from. So that it does not come after a large
+/// commit, the first one may be small.
 struct TarnImporting {
     private static let bodiesToTrain = 10
 
     let store: Store
-    let importer: Importer
+    let pipeline: ImportPipeline
     let bodiesPerCommit: Int
     /// Of the walk that the responses belong to.
     let scan: UInt64
@@ -25,14 +26,14 @@ struct TarnImporting {
         self.bodiesPerCommit = bodiesPerCommit
         self.scan = scan
         self.trainsEarly = trainsEarly
-        importer = try Importer(mapping, store.catalog)
+        pipeline = try ImportPipeline(mapping, store.catalog)
     }
 
     /// Adds a response, and commits what makes a unit.
     ///
     /// - Parameter path: what was asked for, which is different for every response.
-    mutating func add(_ body: [UInt8], entity: String, path: String) throws {
-        let listed = try importer.add(body, entity: entity)
+    mutating func add(_ body: [UInt8], entity: String, path: String) async throws {
+        let listed = try pipeline.importer.add(body, entity: entity)
         added += 1
         let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
         // With the header fields that an API of this kind sends and that are needed for the next walk.
@@ -42,19 +43,19 @@ struct TarnImporting {
                 headers: ["ETag", "W/\"page-\(added)\""], fetchedAt: now, validatedAt: now, scan: scan, count: listed.count,
                 listed: listed.listed))
         let limit = commits == 0 && trainsEarly ? min(Self.bodiesToTrain, bodiesPerCommit) : bodiesPerCommit
-        if responses.count >= limit { try commit() }
+        if responses.count >= limit { try await commit() }
     }
 
     /// Commits what is left.
-    mutating func finish() throws {
-        if !responses.isEmpty { try commit() }
+    mutating func finish() async throws {
+        if !responses.isEmpty { try await commit() }
+        if let report = try await pipeline.finish() { reports.append(report) }
     }
 
-    private mutating func commit() throws {
-        let (importer, entries) = (importer, responses)
-        reports.append(try store.write(alone: true) { writer in try importer.commit(into: &writer, responses: entries) })
+    private mutating func commit() async throws {
+        if let report = try await pipeline.finish() { reports.append(report) }
+        await pipeline.start(to: store, responses: responses)
         responses.removeAll(keepingCapacity: true)
-        try store.trainDictionaries()
         commits += 1
     }
 
@@ -73,11 +74,11 @@ struct TarnImporting {
     }
 
     /// Imports pages of issues; returns the seconds it took.
-    mutating func importIssues(_ bodies: [[UInt8]]) throws -> Double {
-        try stopwatch {
-            for (number, body) in bodies.enumerated() { try add(body, entity: "Issue", path: Self.path(ofPage: number + 1)) }
-            try finish()
-        }
+    mutating func importIssues(_ bodies: [[UInt8]]) async throws -> Double {
+        let clock = ContinuousClock(), start = clock.now
+        for (number, body) in bodies.enumerated() { try await add(body, entity: "Issue", path: Self.path(ofPage: number + 1)) }
+        try await finish()
+        return (clock.now - start) / .seconds(1)
     }
 
     static func path(ofPage number: Int) -> String { "repos/o/r/issues?page=\(number)&per_page=100" }

@@ -3,10 +3,10 @@
 import Tarn
 
 enum TarnQueries {
-    static func measure(_ options: Options, _ compression: EntityDefinition.Compression) throws -> QueryMeasurement {
-        let store = try TarnCases.fill(options, compression, indexed: ["createdAt", "state"])
+    static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> QueryMeasurement {
+        let store = try await TarnCases.fill(options, compression, indexed: ["createdAt", "state"])
         // What came before the first dictionary is not compressed yet.
-        if compression == .zstd { try store.rewrite() }
+        if compression == .zstd { try await store.rewrite() }
         return try store.read { reader in
             var dates: [Int64] = []
             try reader.forEach(TarnIssue.self) { row in dates.append(try row.get(.createdAt, as: Timestamp.self).microseconds) }

@@ -6,7 +6,7 @@ import Tarn
 enum TarnShapes {
     static func measure(
         _ shape: Shape, _ options: Options, _ compression: EntityDefinition.Compression
-    ) throws -> ShapeMeasurement {
+    ) async throws -> ShapeMeasurement {
         let bodies = try Shape.bodies(in: options.pages), bytes = bodies.map { [UInt8]($0) }
         let store = try Store.open(
             at: options.store.path, schema: schema(shape, compression), options: Store.Options(durability: .full))
@@ -14,12 +14,12 @@ enum TarnShapes {
             entities: shape == .deep
                 ? Dictionary(uniqueKeysWithValues: shape.entities.dropLast().map { ($0, EntityMapping(declared: ["children"])) }) : [:])
         var importing = try TarnImporting(mapping, store, bodiesPerCommit: options.pagesPerCommit)
-        let seconds = try stopwatch {
-            for (number, body) in bytes.enumerated() {
-                try importing.add(body, entity: shape.entity(ofBody: number), path: "harbours?page=\(number + 1)")
-            }
-            try importing.finish()
+        let clock = ContinuousClock(), start = clock.now
+        for (number, body) in bytes.enumerated() {
+            try await importing.add(body, entity: shape.entity(ofBody: number), path: "harbours?page=\(number + 1)")
         }
+        try await importing.finish()
+        let seconds = (clock.now - start) / .seconds(1)
         _ = try importing.checkedReport()
         return ShapeMeasurement(
             seconds: seconds, bodies: bodies, commits: importing.commits, counts: try store.read { try counted(shape, $0) },

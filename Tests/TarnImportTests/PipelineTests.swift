@@ -1,0 +1,152 @@
+// Units that are drafted while the one before is committed.
+
+import Dispatch
+import Synchronization
+import TarnImport
+import TarnStore
+import Testing
+
+@Suite("Import: a pipeline of units")
+struct PipelineTests {
+    private struct Stop: Error {}
+
+    private func issues(_ ids: ClosedRange<Int>, title: String = "t") -> [UInt8] {
+        Array(("[" + ids.map { #"{"id":\#($0),"title":"\#(title)","author":{"id":1,"login":"ada"}}"# }.joined(separator: ",") + "]").utf8)
+    }
+
+    @Test("units are committed one after the other, and each report comes with finish")
+    func reports() async throws {
+        let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
+        #expect(try await pipeline.finish() == nil)
+        var reports: [ImportReport] = []
+        for unit in 0..<5 {
+            #expect(try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue").count == 10)
+            if let report = try await pipeline.finish() { reports.append(report) }
+            let checkpoint = Checkpoint(
+                state: .underWay, plan: "p", nextURL: nil, scan: 1, pages: unit, records: 0, startedAt: Timestamp(microseconds: 0),
+                completedAt: nil)
+            await pipeline.start(to: bed.store, checkpoints: ["issues": checkpoint])
+            #expect(pipeline.isUnderWay)
+        }
+        reports.append(try #require(try await pipeline.finish()))
+        #expect(!pipeline.isUnderWay)
+        #expect(reports.map { $0.entities["Issue"]?.created } == Array(repeating: 10, count: 5))
+        // A record of an earlier unit is known to a later one, which another importer drafted.
+        #expect(reports.map { $0.entities["User"] } == [.init(created: 1)] + Array(repeating: .init(unchanged: 1), count: 4))
+        #expect(try bed.count("Issue") == 50)
+        #expect(try bed.store.read { try $0.checkpoint("issues")?.pages } == 4)
+    }
+
+    @Test("documents are drafted while the unit before waits for the writer")
+    func overlap() async throws {
+        let bed = try Forge.store(), store = bed.store, pipeline = try ImportPipeline(Mapping(), store.catalog)
+        let release = DispatchSemaphore(value: 0), isHeld = DispatchSemaphore(value: 0)
+        let holder = Task.detached {
+            try await store.write { _ in
+                isHeld.signal()
+                release.wait()
+            }
+        }
+        await wait(for: isHeld)
+        _ = try pipeline.importer.add(issues(1...3), entity: "Issue")
+        await pipeline.start(to: store)
+        // The writer is held: nothing can have been stored yet, and still the next unit is drafted.
+        #expect(try pipeline.importer.add(issues(4...9), entity: "Issue").listed.count == 6)
+        #expect(try bed.count("Issue") == 0)
+        release.signal()
+        try await holder.value
+        #expect(try await pipeline.finish()?.entities["Issue"]?.created == 3)
+        #expect(try bed.count("Issue") == 3)
+        await pipeline.start(to: store)
+        #expect(try await pipeline.finish()?.entities["Issue"]?.created == 6)
+    }
+
+    @Test("a unit that fails is told by finish; nothing of it is stored, nor of what was added since")
+    func failure() async throws {
+        let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
+        _ = try pipeline.importer.add(issues(1...3), entity: "Issue")
+        await pipeline.start(to: bed.store) { _, _ in throw Stop() }
+        _ = try pipeline.importer.add(issues(4...6), entity: "Issue")
+        await #expect(throws: Stop.self) { _ = try await pipeline.finish() }
+        #expect(try bed.count("Issue") == 0 && bed.count("User") == 0)
+        // Both importers are as new.
+        for _ in 0..<2 {
+            await pipeline.start(to: bed.store)
+            #expect(try await pipeline.finish() == ImportReport())
+        }
+        _ = try pipeline.importer.add(issues(7...7), entity: "Issue")
+        await pipeline.start(to: bed.store)
+        #expect(try await pipeline.finish()?.entities["Issue"]?.created == 1)
+        #expect(try bed.count("Issue") == 1)
+    }
+
+    @Test("a task that is cancelled while it waits takes its unit back if it is not committed yet")
+    func cancelled() async throws {
+        let bed = try Forge.store(), store = bed.store
+        let release = DispatchSemaphore(value: 0), isHeld = DispatchSemaphore(value: 0)
+        let holder = Task.detached {
+            try await store.write { _ in
+                isHeld.signal()
+                release.wait()
+            }
+        }
+        await wait(for: isHeld)
+        let body = issues(1...3)
+        let task = Task.detached {
+            let pipeline = try ImportPipeline(Mapping(), store.catalog)
+            _ = try pipeline.importer.add(body, entity: "Issue")
+            await pipeline.start(to: store)
+            return try await pipeline.finish()
+        }
+        task.cancel()
+        release.signal()
+        try await holder.value
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        #expect(try bed.count("Issue") == 0)
+    }
+
+    @Test("hooks are called by one thread at a time: with them a start ends with the commit")
+    func hooks() async throws {
+        let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
+        let merged = Mutex(0)
+        pipeline.configure { $0.hooks.afterMerge = { _, _ in merged.withLock { $0 += 1 } } }
+        for unit in 1...4 {
+            _ = try pipeline.importer.add(issues(unit...unit), entity: "Issue")
+            await pipeline.start(to: bed.store)
+            #expect(merged.withLock { $0 } == unit)
+            #expect(try bed.count("Issue") == unit)
+            #expect(try await pipeline.finish()?.created == (unit == 1 ? 2 : 1))
+        }
+    }
+
+    @Test("what is configured holds for every unit, whichever importer it has")
+    func configuration() async throws {
+        let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
+        pipeline.configure { $0.diagnosticLimit = 1 }
+        for _ in 0..<3 {
+            _ = try pipeline.importer.add(Array(#"[{},{},{}]"#.utf8), entity: "Issue")
+            await pipeline.start(to: bed.store)
+            let report = try #require(try await pipeline.finish())
+            #expect(report.diagnostics.count == 1 && report.diagnosticCount == 3)
+        }
+    }
+
+    @Test("when there are enough rows, a dictionary is trained after the commit, unless it is not wanted", arguments: [true, false])
+    func training(trains: Bool) async throws {
+        let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
+        let title = String(repeating: "what many titles have in common, as long as a row that is worth it; ", count: 8)
+        _ = try pipeline.importer.add(issues(1...1200, title: title), entity: "Issue")
+        await pipeline.start(to: bed.store, trains: trains)
+        _ = try await pipeline.finish()
+        #expect(try bed.store.trainDictionaries() == (trains ? [] : ["Issue"]))
+    }
+
+    private func wait(for semaphore: DispatchSemaphore) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                semaphore.wait()
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -64,7 +64,7 @@ struct PageWalk: ~Copyable {
     /// How many leaves ahead a page's header is asked for, and its entries.
     private static let headersAhead = 16, entriesAhead = 8
     /// Entries of pages with more of them lie so close together that the processor fetches them by itself.
-    private static let fewEntries = 20
+    private static let fewEntries = 20, fewLongEntries = 6
 
     private init(_ base: UnsafeRawPointer, _ pageSize: Int, _ lastPage: Int, _ root: Page?) {
         self.base = base
@@ -226,10 +226,11 @@ struct PageWalk: ~Copyable {
         let count = page.count
         guard count <= PageWalk.fewEntries else { return }
         for index in 0..<count {
-            // The key, where most rows say where their values are, and the first of these.
+            // The key, where most rows say where their values are, and of longer ones the first of these.
             let node = page.start + min(page.node(index), pageSize - 1)
             tarn_prefetch(node)
             tarn_prefetch(node + 64)
+            guard count <= PageWalk.fewLongEntries else { continue }
             tarn_prefetch(node + 128)
             tarn_prefetch(node + 192)
         }

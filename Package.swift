@@ -43,7 +43,7 @@ let package = Package(
         // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.
         .executableTarget(name: "FixtureServer", dependencies: ["TarnHTTP"]),
         // A process on a store that tests kill, give faults to, and let check a store. Not part of any product.
-        .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "LMDB"]),
+        .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "TarnInspect", "LMDB"]),
 
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
         .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd"], exclude: ["Golden"]),
@@ -52,7 +52,7 @@ let package = Package(
             exclude: ["depth", "keys", "literals", "numbers", "strings", "structure", "utf8"].map { "JSONSuite/\($0).tsv" }),
         .testTarget(name: "TarnHTTPTests", dependencies: ["TarnHTTP", "FixtureServer"]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer"]),
-        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore"]),
+        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB"]),
         .testTarget(
             name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "FixtureServer"]),
     ],

@@ -32,6 +32,8 @@ public final class Environment: Sendable {
         public var maximumReaders: Int
         /// Whether a file on a network file system is opened nevertheless; see ``FileSystemKind``.
         public var allowsNetworkFileSystem: Bool
+        /// Whether opening leaves the slots of readers that have died: for who wants to see them.
+        package var keepsDeadReaders = false
 
         public init(
             durability: Durability = .full, isReadOnly: Bool = false, creates: Bool = true, mapSize: Int = 1 << 40,
@@ -126,7 +128,7 @@ public final class Environment: Sendable {
                 }
                 let environment = Environment(
                     path: path, options: options, file: file, env: env, threadDepth: threadDepth, turn: turn)
-                environment.freeSlotsOfDeadReaders()
+                if !options.keepsDeadReaders { environment.freeSlotsOfDeadReaders() }
                 return environment
             }
             guard code == ENOMEM, mapSize / 2 >= options.minimumMapSize else {

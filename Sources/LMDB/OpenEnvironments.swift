@@ -57,6 +57,16 @@ enum OpenEnvironments {
         }
     }
 
+    /// The environment that is open for the file of a directory; nil if none is.
+    static func environment(at path: String) -> Environment? {
+        guard let file = FileIdentity(path: path + "/data.mdb") else { return nil }
+        // Let go outside the lock: it may be the last reference, and its release takes this lock.
+        let environment = entries.withLock { entries in
+            entries[file].flatMap { $0.forks == ForkCounter.current ? $0.environment : nil }
+        }
+        return environment
+    }
+
     static func close(_ file: FileIdentity, _ body: () -> Void) {
         entries.withLock { entries in
             body()

@@ -5,6 +5,7 @@
 
 import Foundation
 import LMDB
+import TarnInspect
 import TarnStore
 
 struct Problem: Error, CustomStringConvertible {
@@ -63,7 +64,16 @@ struct Check {
             return (streams + [String(try reader.sequence)]).joined(separator: "\t")
         }
         try checkPages()
+        try checkEverything()
         return summary
+    }
+
+    /// What knows nothing of workloads finds nothing either.
+    private func checkEverything() throws {
+        let report = try StoreVerification(ofStoreAt: store.path)
+        guard report.isSound, report.isHeld else {
+            throw Problem("verify: \(report.findings.prefix(3)), \(report.notCompared), \(report.aloneBecause ?? "")")
+        }
     }
 
     /// Writes the next transaction of stream 0, which must then be there.

@@ -13,8 +13,9 @@ struct InspectCommand: ParsableCommand {
             Examples:
               tarn inspect stat forge.tarn
               tarn inspect dump forge.tarn | head -3
+              tarn inspect verify forge.tarn
             """,
-        subcommands: [StatCommand.self, DumpCommand.self])
+        subcommands: [StatCommand.self, DumpCommand.self, VerifyCommand.self])
 }
 
 struct StatCommand: ParsableCommand {
@@ -22,6 +23,9 @@ struct StatCommand: ParsableCommand {
         commandName: "stat",
         abstract: "Show what a store holds and how much room it takes, table by table.",
         discussion: """
+            Shows what LMDB says of each table, also of a damaged file and of one that is no store; what is found to be
+            wrong on the way is named on standard error, and the exit code is then 6. `verify` looks at everything.
+
             Example:
               tarn inspect stat forge.tarn
             """)
@@ -30,11 +34,13 @@ struct StatCommand: ParsableCommand {
 
     func run() throws {
         let statistics = try StoreStatistics(ofStoreAt: store)
-        let environment = statistics.environment
-        Output.line("\(statistics.path)  incarnation \(statistics.incarnation), commit \(statistics.sequence)")
         Output.line(
-            "file \(size(statistics.fileBytes)), pages of \(environment.pageSize) bytes, \(environment.freePages) free, "
-                + "\(environment.readerSlotsUsed) of \(environment.maximumReaders) reader slots used")
+            statistics.incarnation.isEmpty
+                ? "\(statistics.path)  no store of Tarn, transaction \(statistics.lastTransaction)"
+                : "\(statistics.path)  incarnation \(statistics.incarnation), commit \(statistics.sequence)")
+        Output.line(
+            "file \(size(statistics.fileBytes)), pages of \(statistics.pageSize) bytes, \(statistics.freePages) free"
+                + (statistics.readers.map { ", \($0.used) of \($0.all) reader slots used" } ?? ""))
         Output.line(
             "\(statistics.entities.reduce(0) { $0 + $1.records }) records: "
                 + statistics.entities.map { "\($0.records) \($0.name)" }.joined(separator: ", ")
@@ -55,6 +61,9 @@ struct StatCommand: ParsableCommand {
         var table = Table(["table", "what", "entries", "depth", "pages", "size"], rightAligned: [2, 3, 4, 5])
         for t in statistics.tables { table.add([t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes)]) }
         table.lines(width: Output.width).forEach(Output.line)
+        guard !statistics.findings.isEmpty else { return }
+        for finding in statistics.findings { Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]") }
+        throw Failure(.store, "\(store): it is damaged; `tarn inspect verify` looks at everything")
     }
 
     private func size(_ bytes: Int) -> String {
@@ -79,17 +88,33 @@ struct DumpCommand: ParsableCommand {
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
               tarn inspect dump forge.tarn --entity Issue | jq .fields.title
+              tarn inspect dump forge.tarn --tables > forge.lmdb     as mdb_dump writes it, for mdb_load
             """)
 
     @Argument(help: "The store's directory.") var store: String
     @Option(help: "Only this entity.") var entity: String?
+    @Flag(help: "Write the tables of LMDB instead of records, in the format of `mdb_dump -a`; the file need not be a store.")
+    var tables = false
+
+    func validate() throws {
+        if tables, entity != nil { throw ValidationError("--tables and --entity exclude each other") }
+    }
 
     func run() throws {
-        var damaged = 0
-        try StoreDump(storeAt: store).records(of: entity, line: Output.line) { row in
-            damaged += 1
-            Output.error("\(store): \(row.entity) \(row.key): \(row.reason)")
+        var rows = 0, pages = 0
+        func say(_ damage: StoreDump.Damage) {
+            if damage.isOfPages { pages += 1 } else { rows += 1 }
+            Output.error("\(store): \(damage)")
         }
-        if damaged > 0 { throw Failure(.store, "\(damaged) damaged rows; the others are complete") }
+        if tables {
+            try TableDump(fileAt: store).tables(line: Output.line, damaged: say)
+        } else {
+            try StoreDump(storeAt: store).records(of: entity, line: Output.line, damaged: say)
+        }
+        guard rows + pages > 0 else { return }
+        throw Failure(
+            .store, pages == 0
+                ? "\(rows) damaged rows; the others are complete"
+                : "\(rows) damaged rows and \(pages) faults of pages; what could be read was written")
     }
 }

@@ -2,69 +2,81 @@
 
 import TarnStore
 
-/// Writes the records of a store out.
+/// Writes the records of a store out, as far as they can be read: the file may be damaged in any way.
 public struct StoreDump {
-    private let store: Store
+    private let path: String
 
-    /// - Throws: `StoreError`.
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.damagedCatalog`; `.lmdb` if there is no permission.
     public init(storeAt path: String) throws {
-        store = try Store.open(at: path, options: Store.Options(isReadOnly: true))
+        self.path = path
+        try StoreFile.open(at: path) { file in try StoreDump.check(file, path) }
     }
 
-    /// A row that cannot be read.
-    public struct DamagedRow: Sendable {
-        public var entity: String
-        public var key: String
+    private static func check(_ file: StoreFile, _ path: String) throws(StoreError) {
+        guard let problem = file.formatProblem else { return }
+        switch problem.code {
+        case .newerFormat:
+            throw .newerFormat(path: path, found: file.text(MetaKey.format).flatMap { Int($0) } ?? 0, known: Store.format)
+        case .catalog: throw .damagedCatalog(path: path, detail: problem.detail)
+        default: throw .notAStore(path: path, detail: problem.detail)
+        }
+    }
+
+    /// Something that cannot be read.
+    public struct Damage: Sendable, Hashable, CustomStringConvertible {
+        /// A record, or a page of the file.
+        public var place: String
         public var reason: String
+        /// Whether it is about the file or its pages, not about one record.
+        public var isOfPages = false
+        public var description: String { "\(place): \(reason)" }
     }
 
     /// Calls `line` with every record, entity by entity, in key order: one snapshot from the first line to the last.
     ///
     ///     {"entity":"Issue","key":7,"version":3,"fields":{"id":7,"title":"…"}}
     ///
-    /// A partial record has `"partial":true` after its version. Rows that cannot be read, or whose checksum is wrong, go to
-    /// `damaged`, and the dump goes on.
-    public func records(
-        of entity: String? = nil, line: (String) throws -> Void, damaged: (DamagedRow) -> Void
+    /// A partial record has `"partial":true` after its version. Rows that cannot be read, or whose checksum is wrong, and pages that
+    /// cannot, go to `damaged`, and the dump goes on.
+    public func records(of name: String? = nil, line: (String) throws -> Void, damaged: (Damage) -> Void) throws {
+        try StoreFile.open(at: path) { file in
+            try StoreDump.check(file, path)
+            let all = file.catalog.entities
+            if let name, file.catalog.entity(name) == nil {
+                throw StoreError.unknownEntity(name: name, known: all.map(\.name))
+            }
+            for entity in name.map({ name in all.filter { $0.name == name } }) ?? all.filter({ $0.root == $0.id }) {
+                try StoreDump.records(of: entity, file, line, damaged)
+            }
+            for finding in file.findings.list where finding.code.isOfPages {
+                damaged(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
+            }
+        }
+    }
+
+    private static func records(
+        of entity: Catalog.Entity, _ file: StoreFile, _ line: (String) throws -> Void, _ damaged: (Damage) -> Void
     ) throws {
-        try store.read { reader in
-            let access = reader.access
-            let entities = try entity.map { [try access.state.entity($0)] } ?? access.catalog.entities.filter { $0.root == $0.id }
-            for entity in entities {
-                let cursor = try access.raw.cursor(access.state.records(of: entity.root))
-                defer { cursor.close() }
-                var entry = try cursor.first()
-                while let (key, value) = entry {
-                    entry = try cursor.next()
-                    func report(_ reason: String) {
-                        damaged(DamagedRow(entity: entity.name, key: access.describe(key), reason: reason))
-                    }
-                    // The table of an entity with a parent holds records of others as well.
-                    if entity.root != entity.id, value.count >= RowFormat.headerSize,
-                        !access.catalog.isKind(value.load(6), of: entity.id)
-                    {
-                        continue
-                    }
-                    guard RowView.hasValidChecksum(value, table: UInt32(entity.root), key: key) else {
-                        report(value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong")
-                        continue
-                    }
-                    try access.lending {
-                        let row: RowView
-                        do throws(StoreError) {
-                            row = try access.view(value, entity, key)
-                        } catch {
-                            if case .damagedDictionary(_, _, let id) = error {
-                                return report("it needs the dictionary \(id), which is missing or damaged")
-                            }
-                            return report("not a row")
-                        }
-                        guard let record = try? access.record(entity, key, row) else {
-                            return report("a value cannot be decoded")
-                        }
-                        try line(StoreDump.json(record))
-                    }
+        try file.forEach(in: TableName.records(entity.root)) { key, value in
+            func report(_ reason: String) { damaged(Damage(place: "\(entity.name) \(file.describe(key))", reason: reason)) }
+            // The table of an entity with a parent holds records of others as well.
+            if entity.root != entity.id, value.count >= RowFormat.headerSize, !file.catalog.isKind(value.load(6), of: entity.id) {
+                return
+            }
+            guard RowView.hasValidChecksum(value, table: UInt32(entity.root), key: key) else {
+                return report(value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong")
+            }
+            try file.decoder.lending {
+                let row: RowView
+                do throws(RowDecoder.Failure) {
+                    row = try file.decoder.view(value)
+                } catch .noDictionary(let id) {
+                    return report("it needs the dictionary \(id), which is missing or damaged")
+                } catch {
+                    return report("not a row")
                 }
+                guard let record = try? file.record(entity, key, row) else { return report("a value cannot be decoded") }
+                try line(json(record))
             }
         }
     }
@@ -80,4 +92,9 @@ public struct StoreDump {
         record.appendFieldsJSON(to: &text)
         return text + "}"
     }
+}
+
+extension Finding.Code {
+    /// Whether it is about the file, its pages or LMDB's tables, not about what Tarn has written into them.
+    public var isOfPages: Bool { ["file", "page", "free", "table"].contains(rawValue.prefix { $0 != "." }) }
 }

@@ -1,7 +1,5 @@
 // How big a store is, table by table. Read-only.
 
-import Glibc
-import LMDB
 import TarnStore
 
 /// What a store holds and how much room it takes.
@@ -18,6 +16,7 @@ public struct StoreStatistics: Sendable {
     }
 
     public var path: String
+    /// Empty if the file is no store, or if it cannot be read.
     public var incarnation: String
     public var sequence: UInt64
     public var entities: [(name: String, records: Int)]
@@ -26,43 +25,63 @@ public struct StoreStatistics: Sendable {
     /// In the order of names.
     public var tables: [Table]
     public var fileBytes: Int
-    public var environment: EnvironmentInformation
+    public var pageSize: Int
+    /// The last page that was ever used.
+    public var lastPage: Int
+    public var lastTransaction: Int
+    /// Pages that are free for new data once no reader needs them.
+    public var freePages: Int
+    /// Slots of the table of readers; nil if the file could not be opened by LMDB.
+    public var readers: (used: Int, all: Int)?
+    /// What was wrong with the parts that were looked at: not all pages are.
+    public var findings: [Finding]
+    /// Why the file was read without anybody keeping it as it is; nil if it was held.
+    public var aloneBecause: String?
 
-    /// Reads the statistics of the store in a directory, with the catalog that stands in it.
+    /// Reads the statistics of the store in a directory, with the catalog that stands in it: what LMDB says of each table. The file may be
+    /// damaged in any way, and need not be one of Tarn.
     ///
-    /// - Throws: `StoreError`.
+    /// - Throws: `StoreError`: `.noSuchStore`; `.notAStore` for what is no data file of LMDB; `.lmdb` if there is no permission.
     public init(ofStoreAt path: String) throws {
-        let store = try Store.open(at: path, options: Store.Options(isReadOnly: true))
-        let names = try store.environment.tableNames()
-        let opened = try store.environment.existingTables(names)
-        environment = try store.environment.information()
-        let pageSize = environment.pageSize
-        var status = stat()
-        fileBytes = stat(path + "/data.mdb", &status) == 0 ? Int(status.st_size) : 0
+        self = try StoreFile.open(at: path) { StoreStatistics(path, $0) }
+    }
+
+    private init(_ path: String, _ file: StoreFile) {
         self.path = path
-        let catalog = store.catalog
-        var tables: [Table] = [], entities: [(String, Int)] = [], checkpoints: [(String, Checkpoint)] = []
-        (incarnation, sequence, responses) = try store.read { reader in
-            for (name, table) in zip(names, opened) {
-                guard let table else { continue }
-                let s = try reader.access.raw.statistics(table)
-                let pages = s.branchPages + s.leafPages + s.overflowPages
-                tables.append(
-                    Table(
-                        name: name, meaning: StoreStatistics.meaning(of: name, catalog), entries: s.entries, depth: s.depth,
-                        pages: pages, bytes: pages * pageSize))
-            }
-            for entity in catalog.entities { entities.append((entity.name, try reader.count(entity.name))) }
-            try reader.forEachCheckpoint { checkpoints.append(($0, $1)) }
-            return (try reader.incarnation, try reader.sequence, try reader.responseCount)
+        let catalog = file.catalog, snapshot = file.snapshot
+        incarnation = file.text(MetaKey.incarnation) ?? ""
+        sequence = file.number(MetaKey.sequence) ?? 0
+        func entries(_ table: String) -> Int { Int(clamping: snapshot.tables[table]?.entries ?? 0) }
+        entities = catalog.entities.map { ($0.name, entries($0.members.map(TableName.index) ?? TableName.records($0.root))) }
+        responses = entries(TableName.responses)
+        let pageSize = snapshot.meta.pageSize
+        let tables = snapshot.names.compactMap { name -> Table? in
+            guard let record = snapshot.tables[name] else { return nil }
+            // Of a damaged file any numbers.
+            let pages = Int(truncatingIfNeeded: record.branchPages &+ record.leafPages &+ record.overflowPages)
+            return Table(
+                name: name, meaning: StoreStatistics.meaning(of: name, catalog), entries: Int(clamping: record.entries), depth: record.depth,
+                pages: pages, bytes: pages &* pageSize)
         }
         // `i/2` before `i/10`.
-        self.tables = tables.sorted { a, b in
-            a.name.count != b.name.count && a.name.prefix(2) == b.name.prefix(2) && a.name.dropFirst().first == "/"
-                ? a.name.count < b.name.count : a.name < b.name
+        self.tables = tables.sorted { (a: Table, b: Table) -> Bool in
+            let isNumbered = a.name.prefix(2) == b.name.prefix(2) && a.name.dropFirst().first == "/"
+            return isNumbered && a.name.count != b.name.count ? a.name.count < b.name.count : a.name < b.name
         }
-        self.entities = entities
+        var checkpoints: [(String, Checkpoint)] = []
+        file.forEach(in: TableName.checkpoints) { key, value in
+            if let checkpoint = RowView(value).flatMap({ Checkpoint($0) }) {
+                checkpoints.append((RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint))
+            }
+        }
         self.checkpoints = checkpoints
+        (fileBytes, self.pageSize) = (Int(clamping: snapshot.file.byteCount), pageSize)
+        (lastPage, lastTransaction) = (Int(clamping: snapshot.meta.lastPage), Int(clamping: snapshot.meta.transaction))
+        freePages = file.freePageCount
+        readers = file.readers
+        if let problem = file.formatProblem { file.findings.add(problem.code, problem.place, problem.detail) }
+        findings = file.findings.list
+        aloneBecause = file.aloneBecause
     }
 
     private static func meaning(of name: String, _ catalog: Catalog) -> String {

@@ -155,8 +155,7 @@ struct BadInputTests {
         let cut = data.prefix(Int(Double(data.count) * part))
         try cut.write(to: URL(fileURLWithPath: copy + "/data.mdb"))
         for arguments in [
-            ["list", "Issue", "--store", copy], ["inspect", "dump", copy], ["inspect", "stat", copy],
-            Forge.arguments(copy, "http://127.0.0.1:1", []),
+            ["list", "Issue", "--store", copy], Forge.arguments(copy, "http://127.0.0.1:1", []),
         ] {
             let result = try await tarn(arguments)
             #expect(result.status == 6, "\(arguments[0]): \(result.status) \(result.error)")

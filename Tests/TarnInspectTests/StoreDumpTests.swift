@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Inspect: dump")
 struct StoreDumpTests {
-    private func dump(_ store: InspectedStore, of entity: String? = nil) throws -> (lines: [String], damaged: [StoreDump.DamagedRow]) {
-        var lines: [String] = [], damaged: [StoreDump.DamagedRow] = []
+    private func dump(_ store: InspectedStore, of entity: String? = nil) throws -> (lines: [String], damaged: [StoreDump.Damage]) {
+        var lines: [String] = [], damaged: [StoreDump.Damage] = []
         try StoreDump(storeAt: store.path).records(of: entity, line: { lines.append($0) }, damaged: { damaged.append($0) })
         return (lines, damaged)
     }
@@ -42,7 +42,7 @@ struct StoreDumpTests {
         try store.damage("Volume number 1")
         let (lines, damaged) = try dump(store)
         #expect(lines.count == 2)
-        #expect(damaged.map { "\($0.entity) \($0.key): \($0.reason)" } == ["Book [a/b, 1]: the checksum is wrong"])
+        #expect(damaged.map(\.description) == ["Book [a/b, 1]: the checksum is wrong"])
     }
 
     @Test("keys of any length are dumped whole")

@@ -2,7 +2,7 @@
 
 extension Catalog {
     /// - Throws: `StoreError.wrongType` if the catalog gives the field another type. A null fits every field.
-    func check(_ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity) throws(StoreError) {
+    package func check(_ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity) throws(StoreError) {
         let fits =
             switch field.kind {
             case .attribute(let type): value.fits(type)

@@ -73,6 +73,13 @@ package final class RowContext {
         return body
     }
 
+    /// The same of a row that is known to be compressed.
+    func lend(row: Bytes, _ dictionary: RowDictionary) -> UnsafeMutablePointer<LentBody> {
+        lend(
+            row.slice(RowFormat.headerSize..<row.count), isWide: row[1] & RowFormat.wide != 0,
+            isDivided: row[2] == RowFormat.zstdLongValues, dictionary)
+    }
+
     /// Decompresses a frame. False if it is damaged.
     fileprivate func decompress(_ frame: Bytes, into room: UnsafeMutableRawBufferPointer, _ size: Int, _ dictionary: RowDictionary) -> Bool {
         let written = ZSTD_decompress_usingDDict(

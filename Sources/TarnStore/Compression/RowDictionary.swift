@@ -12,7 +12,7 @@ package final class RowDictionary: @unchecked Sendable {
     let forWriting: OpaquePointer
 
     /// Nil if zstd cannot use the bytes.
-    init?(id: UInt16, bytes: [UInt8]) {
+    package init?(id: UInt16, bytes: [UInt8]) {
         guard id > 0,
             let forReading = bytes.withUnsafeBytes({ ZSTD_createDDict($0.baseAddress, $0.count) })
         else { return nil }

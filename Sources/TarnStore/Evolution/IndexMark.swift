@@ -6,27 +6,27 @@ internal import LMDB
 /// count, then a key. An index without one is complete.
 ///
 /// Only the presence and the phase are part of a generation: the count and the key move with every step.
-struct IndexMark: Equatable {
-    enum Phase: UInt8 {
+package struct IndexMark: Equatable {
+    package enum Phase: UInt8 {
         /// Rows up to the key, a storage key, have their entries. Others have them if they were written since.
         case building = 1
         /// Every row has its entries. Values up to the key, an entry of the index, stand in one record only.
         case checking = 2
     }
 
-    var phase: Phase
+    package var phase: Phase
     /// Whether taking the index back means that there is none; otherwise only that it is not unique.
     var isNew: Bool
     /// Rows, or entries, up to the key.
     var count = 0
-    var key: [UInt8] = []
+    package var key: [UInt8] = []
 
     init(_ phase: Phase, isNew: Bool) {
         self.phase = phase
         self.isNew = isNew
     }
 
-    private init?(_ value: Bytes) {
+    package init?(_ value: Bytes) {
         guard value.count >= 10, let phase = Phase(rawValue: value[0]) else { return nil }
         self.phase = phase
         isNew = value[1] & 1 != 0

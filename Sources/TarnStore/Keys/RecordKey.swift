@@ -67,6 +67,11 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
         self.init(tuple: storageKey)
     }
 
+    /// A storage key for messages: the key, or the bytes if they are none, or only its digest.
+    package static func describe(storageKey: Bytes) -> String {
+        RecordKey(storageKey: storageKey)?.description ?? storageKey.map { String($0, radix: 16) }.joined(separator: " ")
+    }
+
     /// Decodes the whole encoding of a key, however long. Nil if it is not one.
     package init?(tuple: Bytes) {
         var reader = TupleReader(tuple), components: [KeyComponent] = []

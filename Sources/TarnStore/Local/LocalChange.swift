@@ -52,7 +52,7 @@ package struct LocalMark {
     }
 
     /// The concrete entity that was named.
-    var entity: UInt16
+    package var entity: UInt16
 
     init(_ operation: LocalChange.Operation, _ fields: [UInt16], entity: UInt16, since: Timestamp) {
         self.operation = operation
@@ -61,7 +61,7 @@ package struct LocalMark {
         self.since = since
     }
 
-    init?(_ row: RowView) {
+    package init?(_ row: RowView) {
         guard let operation = row.text(ID.operation).flatMap(LocalChange.Operation.init(rawValue:)), let since = row.date(ID.since),
             let entity = row.unsigned(ID.entity).flatMap({ UInt16(exactly: $0) })
         else { return nil }

@@ -8,17 +8,17 @@
 internal import LMDB
 
 /// What a row has instead of a long list.
-struct EdgeList: Equatable {
+package struct EdgeList: Equatable {
     /// A list whose value is longer than this has its references in the table.
     static let longestInRow = 2048
     static let valueSize = 29
 
-    var id: UInt64
-    var count: UInt32
+    package var id: UInt64
+    package var count: UInt32
     /// What the content is compared by.
-    var digest: UInt128
+    package var digest: UInt128
 
-    init(id: UInt64, of list: EncodedValue) {
+    package init(id: UInt64, of list: EncodedValue) {
         self.id = id
         count = 0
         digest = SHA256.digest(list.bytes).withUnsafeBytes { $0.loadUnaligned(as: UInt128.self) }
@@ -28,7 +28,7 @@ struct EdgeList: Equatable {
     }
 
     /// Nil if the value is no long list.
-    init?(_ value: EncodedValue?) {
+    package init?(_ value: EncodedValue?) {
         guard let value, value.tag == ValueTag.edges, value.bytes.count == EdgeList.valueSize else { return nil }
         id = value.bytes.load(1)
         count = value.bytes.load(9)
@@ -117,16 +117,5 @@ extension StoreAccess {
         }
         builder.finish(into: &bytes)
         return (Array(bytes.bytes), builder.isWide)
-    }
-
-    /// A copy of a value, decoded. Nil if it is malformed, or a list of which a part is missing.
-    func decoded(_ value: EncodedValue, digestKey: (Bytes) -> RecordKey?) throws -> Value? {
-        guard value.tag == ValueTag.edges else { return value.decoded(digestKey: digestKey) }
-        var keys: [RecordKey] = []
-        let isWhole = try forEachReference(value) { target in
-            if let key = RecordKey(storageKey: target) ?? digestKey(target) { keys.append(key) }
-            return true
-        }
-        return isWhole && EdgeList(value) != nil ? .references(keys) : nil
     }
 }

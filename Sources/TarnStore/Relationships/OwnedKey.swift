@@ -56,7 +56,7 @@ extension RecordKey {
 extension RowBody {
     /// The primary key, from the fields that are its parts. Nil if one is missing, or is a reference to a key that is too
     /// long to stand in it.
-    func key(of entity: Catalog.Entity) -> RecordKey? {
+    package func key(of entity: Catalog.Entity) -> RecordKey? {
         if entity.hasOwner, let whole = value(of: WholeKey.field), whole.tag == ValueTag.bytes {
             return RecordKey(tuple: whole.payload)
         }

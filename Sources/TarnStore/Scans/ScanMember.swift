@@ -23,7 +23,7 @@ package struct ScanMember: Sendable, Hashable {
     }
 
     /// Nil if it is not an entry of the table.
-    init?(_ key: Bytes, _ value: Bytes) {
+    package init?(_ key: Bytes, _ value: Bytes) {
         guard key.count > ScanMember.walkSize + 2, value.count == 24 else { return nil }
         let entity = UInt16(bigEndian: key.loadUnaligned(fromByteOffset: ScanMember.walkSize, as: UInt16.self))
         record = ListedRecord(entity: entity, storageKey: Array(key[(ScanMember.walkSize + 2)...]))

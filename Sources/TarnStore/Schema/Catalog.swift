@@ -2,9 +2,11 @@
 
 /// The entities of a store with their ids. Ids are never reused.
 public struct Catalog: Sendable, Hashable {
+    package init() {}
+
     public internal(set) var entities: [Entity] = []
-    var nextEntity: UInt16 = 1
-    var nextIndex: UInt32 = 1
+    package var nextEntity: UInt16 = 1
+    package var nextIndex: UInt32 = 1
 
     public struct Entity: Sendable, Hashable {
         public internal(set) var id: UInt16
@@ -28,13 +30,13 @@ public struct Catalog: Sendable, Hashable {
         /// The index of the records that are of this entity, if it has a parent.
         public internal(set) var members: UInt32?
         /// Of a root: for itself and all that descend from it.
-        var nextField: UInt16 = 1
+        package var nextField: UInt16 = 1
         /// Nil in a store from before there was a choice, and means `.zstd`.
         var compression: EntityDefinition.Compression?
         /// The names that it had before.
         var was: [String]?
         /// Of a root: ids of fields that were removed from it, or from what descends from it. Rows may still have values of them.
-        var removed: [UInt16]?
+        package var removed: [UInt16]?
 
         /// Whether rows are compressed once there is a dictionary.
         var isCompressed: Bool { compression != EntityDefinition.Compression.none }
@@ -226,7 +228,7 @@ public struct Catalog: Sendable, Hashable {
     }
 
     /// The ids of all indexes, each once, in ascending order.
-    var indexIDs: [UInt32] {
+    package var indexIDs: [UInt32] {
         Set(entities.flatMap { $0.fields.compactMap(\.index) + $0.indexes.map(\.id) + [$0.members].compactMap(\.self) }).sorted()
     }
 

@@ -54,7 +54,7 @@ public struct Checkpoint: Sendable, Hashable {
         static let skipped: UInt16 = 9, hasOrphans: UInt16 = 10, members: UInt16 = 11
     }
 
-    init?(_ row: RowView) {
+    package init?(_ row: RowView) {
         guard let state = row.text(ID.state).flatMap(State.init), let scan = row.unsigned(ID.scan),
             let startedAt = row.date(ID.startedAt)
         else { return nil }

@@ -3,20 +3,20 @@
 internal import LMDB
 
 /// The rules of one entity, those that it inherits among them. Immutable.
-final class EntityRules: Sendable {
-    let entity: Catalog.Entity
+package final class EntityRules: Sendable {
+    package let entity: Catalog.Entity
     // What is asked for every row: to read it out of the entity would retain all that an entity is made of.
-    let id: UInt16
-    let root: UInt16
+    package let id: UInt16
+    package let root: UInt16
     let isCompressed: Bool
     /// The fields that a complete record has, in ascending order.
     private let required: [UInt16]
     /// Fields of its tree that are no more: rows may still have them, as null or with what came too late.
-    let removed: Set<UInt16>
+    package let removed: Set<UInt16>
     /// Of attributes and references, and declared ones.
-    let indexes: [CompiledIndex]
+    package let indexes: [CompiledIndex]
     /// The indexes of the records that are of this entity, of its parent, and so on: empty for a root, which needs none.
-    let members: [UInt32]
+    package let members: [UInt32]
     /// A body of the defaults; nil if there are none.
     private let defaults: [UInt8]?
     /// Whether a value may stand in one record only, in some index of this entity or of another one of its tree, which a
@@ -25,7 +25,7 @@ final class EntityRules: Sendable {
     /// Whether a record can have a list of references, which may become long.
     let hasLists: Bool
 
-    init(_ entity: Catalog.Entity, _ catalog: Catalog) {
+    package init(_ entity: Catalog.Entity, _ catalog: Catalog) {
         self.entity = entity
         id = entity.id
         root = entity.root
@@ -85,30 +85,30 @@ final class EntityRules: Sendable {
 }
 
 /// An index as writing needs it.
-struct CompiledIndex: Sendable {
-    enum Source: Sendable {
+package struct CompiledIndex: Sendable {
+    package enum Source: Sendable {
         /// Of an attribute's values or a reference's targets.
         case field(Catalog.Field)
         case declared([Component], [Condition])
     }
 
-    struct Component: Sendable {
+    package struct Component: Sendable {
         let field: UInt16
         let isReference: Bool
         let foldsCase: Bool
     }
 
-    struct Condition: Sendable {
+    package struct Condition: Sendable {
         let field: UInt16
         let comparison: IndexCondition.Comparison
         /// The value in its indexed form; nil for null.
         let value: [UInt8]?
     }
 
-    let id: UInt32
-    let name: String
-    let isUnique: Bool
-    let source: Source
+    package let id: UInt32
+    package let name: String
+    package let isUnique: Bool
+    package let source: Source
 
     init(id: UInt32, name: String, isUnique: Bool, source: Source) {
         self.id = id

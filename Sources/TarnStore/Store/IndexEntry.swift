@@ -15,7 +15,7 @@ package enum IndexEntry {
 
     /// Calls the closure with every entry that a record contributes to an index, and with how many bytes of it have to be
     /// unique: 0 if none have.
-    static func forEach(
+    package static func forEach(
         _ index: CompiledIndex, _ row: RowBody, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes, Int) -> Void
     ) {
         switch index.source {
@@ -64,7 +64,7 @@ package enum IndexEntry {
     }
 
     /// Appends the entry of a reference.
-    static func append(
+    package static func append(
         _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes, to writer: inout ByteWriter
     ) {
         writer.append(target)
@@ -136,12 +136,12 @@ package enum IndexEntry {
 
     /// Whether the values at the beginning of an entry are these. 00 FF inside an encoded text is a NUL: then the entry's value
     /// is longer. No storage key begins with FF.
-    static func begins(_ entry: Bytes, with values: Bytes) -> Bool {
+    package static func begins(_ entry: Bytes, with values: Bytes) -> Bool {
         entry.hasPrefix(values) && !(entry.count > values.count && entry[values.count] == 0xFF)
     }
 
     /// How long the values at the beginning of an entry are, the mark of a cut included, and whether one of them is null.
-    static func values(of entry: Bytes, components: Int) -> (length: Int, hasNull: Bool) {
+    package static func values(of entry: Bytes, components: Int) -> (length: Int, hasNull: Bool) {
         var reader = TupleReader(entry.slice(0..<min(entry.count, longestValue))), hasNull = false
         for _ in 0..<components {
             guard !reader.isAtEnd else { return (longestValue + 1, hasNull) }
@@ -154,7 +154,7 @@ package enum IndexEntry {
     }
 
     /// Whether values were too long for an index: then entries that look alike may be of different values.
-    static func isCut(_ values: Bytes) -> Bool { values.count == longestValue + 1 }
+    package static func isCut(_ values: Bytes) -> Bool { values.count == longestValue + 1 }
 
     /// The storage key at the end of an entry whose values are that long.
     package static func owner(in entry: Bytes, afterValuesOf length: Int, positioned: Bool) -> Bytes? {

@@ -21,7 +21,7 @@ public struct RequestKey: Sendable, Hashable {
 
     var text: String { [method, url, endpoint, authScope].joined(separator: "\n") }
 
-    var digest: [UInt8] {
+    package var digest: [UInt8] {
         var text = text
         return text.withUTF8 { SHA256.digest(Bytes($0)) }
     }
@@ -93,7 +93,7 @@ public struct ResponseEntry: Sendable, Hashable {
         static let walk: UInt16 = 13, skipped: UInt16 = 14
     }
 
-    init?(_ row: RowView) {
+    package init?(_ row: RowView) {
         guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint),
             let status = row.number(ID.status), let fetchedAt = row.date(ID.fetchedAt),
             let validatedAt = row.date(ID.validatedAt), let scan = row.unsigned(ID.scan)
@@ -154,6 +154,28 @@ public struct ResponseEntry: Sendable, Hashable {
     }
 }
 
+extension ListedRecord {
+    /// The key in the table of members that says that a response lists the record.
+    package func memberKey(_ id: UInt64, into writer: inout ByteWriter) {
+        writer.removeAll()
+        writer.appendBigEndian(entity)
+        writer.append(storageKey)
+        writer.appendBigEndian(id)
+    }
+}
+
+extension RequestKey {
+    /// The key in the table of URLs under which a response is found.
+    package func urlKey(_ id: UInt64, into writer: inout ByteWriter) {
+        writer.removeAll()
+        // A scope is a digest of fixed length or empty; 00 keeps one URL from being another's prefix.
+        writer.append(authScope)
+        writer.append(Array(url.utf8.prefix(400)))
+        writer.append(0)
+        writer.appendBigEndian(id)
+    }
+}
+
 extension StoreAccess {
     package func response(to request: RequestKey) throws -> ResponseEntry? {
         guard let id = try responseID(request) else { return nil }
@@ -174,22 +196,6 @@ extension StoreAccess {
         }
     }
 
-    private func memberKey(_ entity: UInt16, _ key: Bytes, _ id: UInt64, into writer: inout ByteWriter) {
-        writer.removeAll()
-        writer.appendBigEndian(entity)
-        writer.append(key)
-        writer.appendBigEndian(id)
-    }
-
-    private func urlKey(_ request: RequestKey, _ id: UInt64, into writer: inout ByteWriter) {
-        writer.removeAll()
-        // A scope is a digest of fixed length or empty; 00 keeps one URL from being another's prefix.
-        writer.append(request.authScope)
-        writer.append(Array(request.url.utf8.prefix(400)))
-        writer.append(0)
-        writer.appendBigEndian(id)
-    }
-
     func put(_ entry: ResponseEntry, sequence: UInt64) throws {
         var key = ByteWriter()
         var id = try responseID(entry.request)
@@ -202,20 +208,20 @@ extension StoreAccess {
             try entry.request.digest.withUnsafeBytes { digest in
                 try withUnsafeBytes(of: next.bigEndian) { try raw.put(state.requests, digest, $0) }
             }
-            urlKey(entry.request, next, into: &key)
+            entry.request.urlKey(next, into: &key)
             try raw.put(state.urls, key.bytes, .empty)
         }
         guard let id else { return }
         let before = Set(old?.listed ?? [])
         if !before.isEmpty {
             for record in before.subtracting(entry.listed) {
-                record.storageKey.withUnsafeBytes { memberKey(record.entity, $0, id, into: &key) }
+                record.memberKey(id, into: &key)
                 _ = try raw.delete(state.members, key.bytes)
             }
         }
         let added = before.isEmpty ? entry.listed : entry.listed.filter { !before.contains($0) }
         for record in added.sorted(by: ListedRecord.precedes) {
-            record.storageKey.withUnsafeBytes { memberKey(record.entity, $0, id, into: &key) }
+            record.memberKey(id, into: &key)
             try raw.put(state.members, key.bytes, .empty)
         }
         try entry.store(raw, state.responses, id: id, sequence: sequence)
@@ -225,10 +231,10 @@ extension StoreAccess {
         guard let entry = try response(id: id) else { return }
         var key = ByteWriter()
         for record in entry.listed {
-            record.storageKey.withUnsafeBytes { memberKey(record.entity, $0, id, into: &key) }
+            record.memberKey(id, into: &key)
             _ = try raw.delete(state.members, key.bytes)
         }
-        urlKey(entry.request, id, into: &key)
+        entry.request.urlKey(id, into: &key)
         _ = try raw.delete(state.urls, key.bytes)
         _ = try entry.request.digest.withUnsafeBytes { try raw.delete(state.requests, $0) }
         _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) }

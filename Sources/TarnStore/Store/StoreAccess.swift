@@ -115,58 +115,7 @@ package struct StoreAccess {
         guard let context, let dictionary = state.dictionary(id) else {
             throw .damagedDictionary(entity: entity.name, key: describe(key), dictionary: id)
         }
-        return context.lend(
-            bytes.slice(RowFormat.headerSize..<bytes.count), isWide: bytes[1] & RowFormat.wide != 0,
-            isDivided: bytes[2] == RowFormat.zstdLongValues, dictionary)
-    }
-
-    package func describe(_ key: Bytes) -> String {
-        RecordKey(storageKey: key)?.description ?? key.map { String($0, radix: 16) }.joined(separator: " ")
-    }
-
-    /// The whole key of a row: decoded from the storage key, or from the row where the storage key is a digest.
-    package func key(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) -> RecordKey? {
-        RecordKey(storageKey: storageKey) ?? row.body.key(of: entity)
-    }
-
-    /// A copy of a row as a record.
-    package func record(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) throws -> Record {
-        let entity = row.entity == entity.id ? entity : catalog.entity(id: row.entity) ?? entity
-        guard let key = key(entity, storageKey, row) else {
-            throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
-        }
-        guard let fields = try fields(entity, row.body) else {
-            throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
-        }
-        return Record(entity: entity.name, key: key, isPartial: row.isPartial, version: row.version, fields: fields)
-    }
-
-    /// Copies of the fields of a row. Nil if one cannot be read.
-    func fields(_ entity: Catalog.Entity, _ body: RowBody) throws -> [Record.Field]? {
-        var fields: [Record.Field] = []
-        fields.reserveCapacity(body.count)
-        let removed = try state.rules(of: entity.id).removed
-        for index in 0..<body.count {
-            let id = body.id(at: index)
-            if id == WholeKey.field { continue }
-            let field = entity.field(id: id)
-            if field == nil, removed.contains(id) { continue }
-            let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
-            let encoded = body.value(at: index)
-            let value = try encoded.flatMap { encoded in
-                try decoded(encoded) { digest in
-                    guard let destination, let entity = catalog.entity(id: destination),
-                        let row = try? self.row(entity, digest)
-                    else { return nil }
-                    return self.key(entity, digest, row)
-                }
-            }
-            // A reference to a long key is its digest: nobody can name the key while its record is missing.
-            if value == nil, let target = encoded?.reference, StorageKey.isDigest(target) { continue }
-            guard let value else { return nil }
-            fields.append(Record.Field(field?.name ?? "#\(id)", value))
-        }
-        return fields
+        return context.lend(row: bytes, dictionary)
     }
 
     /// The number of records of an entity.

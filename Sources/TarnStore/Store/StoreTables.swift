@@ -3,84 +3,84 @@
 package import LMDB
 import Synchronization
 
-enum TableName {
+package enum TableName {
     /// How many tables a store may have open: entities, indexes, and its own. Every transaction has room for all of them and goes
     /// through those that there are, so it is no larger than what an API may need.
-    static let limit = 1024
+    package static let limit = 1024
 
     /// Format version, incarnation, generation, commit sequence, catalog: everything about the store as a whole.
-    static let meta = "meta"
+    package static let meta = "meta"
     /// SHA-256 of a request key → response id.
-    static let requests = "requests"
+    package static let requests = "requests"
     /// Response id → the response's entry, in the form of a row of entity 0.
-    static let responses = "responses"
+    package static let responses = "responses"
     /// URL cut at 400 bytes ++ response id → nothing: purging by prefix.
-    static let urls = "urls"
+    package static let urls = "urls"
     /// Entity id ++ storage key ++ response id → nothing: which responses list a record.
-    static let members = "members"
+    package static let members = "members"
     /// Response id ++ chunk number → raw bodies. Reserved.
-    static let bodies = "bodies"
+    package static let bodies = "bodies"
     /// Commit sequence ++ ordinal → operation, entity, key.
-    static let changes = "changes"
+    package static let changes = "changes"
     /// Changes that still have to reach the server. Reserved.
-    static let outbox = "outbox"
+    package static let outbox = "outbox"
     /// Name → a mirror's progress, in the form of a row of entity 0.
-    static let checkpoints = "checkpoints"
+    package static let checkpoints = "checkpoints"
 
     /// List id ++ position → the target of a reference in a long list.
-    static let edges = "edges"
+    package static let edges = "edges"
 
     /// Digest of a walk ++ entity id ++ storage key → which scan listed the record last (`ScanMember`).
-    static let scans = "scans"
+    package static let scans = "scans"
     /// Root entity id ++ storage key → that the record was changed here and not yet at the server (`LocalMark`).
-    static let local = "local"
+    package static let local = "local"
 
-    static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints, edges, scans, local]
+    package static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints, edges, scans, local]
 
     /// The rows of an entity.
-    static func records(_ entity: UInt16) -> String { "r/\(entity)" }
+    package static func records(_ entity: UInt16) -> String { "r/\(entity)" }
     /// Indexed values ++ storage key → nothing.
-    static func index(_ index: UInt32) -> String { "i/\(index)" }
+    package static func index(_ index: UInt32) -> String { "i/\(index)" }
 }
 
 /// The keys of the table `meta`.
-enum MetaKey {
+package enum MetaKey {
     /// Decimal text.
-    static let format: StaticString = "format"
+    package static let format: StaticString = "format"
     /// A UUID as text: another one after a restore, so that tokens of the old store are not taken for the new one's.
-    static let incarnation: StaticString = "incarnation"
+    package static let incarnation: StaticString = "incarnation"
     /// u64, big-endian: changes with every change of the catalog or the tables.
-    static let generation: StaticString = "generation"
+    package static let generation: StaticString = "generation"
     /// u64, big-endian: counts the commits that changed something.
-    static let sequence: StaticString = "sequence"
+    package static let sequence: StaticString = "sequence"
     /// JSON.
-    static let catalog: StaticString = "catalog"
+    package static let catalog: StaticString = "catalog"
     /// u64, big-endian: bytes that the file may have; 0 or missing for no quota.
-    static let quota: StaticString = "quota"
+    package static let quota: StaticString = "quota"
     /// u64, big-endian: bytes that the file had when the quota was set, if that was more.
-    static let quotaBase: StaticString = "quota base"
+    package static let quotaBase: StaticString = "quota base"
     /// Followed by a space and the id of a dictionary in decimal: u16 entity id, then the dictionary.
-    static let dictionaryPrefix = "dictionary "
+    package static let dictionaryPrefix = "dictionary "
     /// Followed by a space and an entity id in decimal: how far a rewrite has come (`RewriteMark`).
-    static let rewritePrefix = "rewrite "
+    package static let rewritePrefix = "rewrite "
     /// u64, big-endian: ids of dictionaries are never reused.
-    static let nextDictionary: StaticString = "next dictionary"
+    package static let nextDictionary: StaticString = "next dictionary"
     /// Followed by a space and the id of an index in decimal: what is still to be done for it (`IndexMark`).
-    static let indexPrefix = "index "
+    package static let indexPrefix = "index "
     /// u64, big-endian: response ids are never reused.
-    static let nextResponse: StaticString = "next response"
+    package static let nextResponse: StaticString = "next response"
     /// u64, big-endian: ids of long lists are never reused.
-    static let nextList: StaticString = "next list"
+    package static let nextList: StaticString = "next list"
     /// Text: how long changes are kept (`ChangeRetention`); missing for the default.
-    static let changeRetention: StaticString = "change retention"
+    package static let changeRetention: StaticString = "change retention"
     /// Text: of which entities the change log keeps values (`ChangeValues`); missing for none.
-    static let changeValues: StaticString = "change values"
+    package static let changeValues: StaticString = "change values"
     /// u64, big-endian: the newest commit of which entries were trimmed from the change log.
-    static let trimmedChanges: StaticString = "trimmed changes"
+    package static let trimmedChanges: StaticString = "trimmed changes"
     /// When commits were made, here and there: for each u64 sequence, i64 microseconds since 1970, big-endian.
-    static let changeTimes: StaticString = "change times"
+    package static let changeTimes: StaticString = "change times"
     /// Followed by a space and the storage key of a name: the text of a token, how far changes of another store were applied.
-    static let positionPrefix = "position "
+    package static let positionPrefix = "position "
 }
 
 /// What is known about an open store at one generation. Immutable; replaced as a whole.

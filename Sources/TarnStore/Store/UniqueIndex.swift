@@ -8,7 +8,7 @@ struct DoubleValues: Hashable {
     var values: [UInt8]
 }
 
-enum UniqueIndex {
+package enum UniqueIndex {
     /// The storage keys of the records that hold values of an index, in groups of those that really have the same: of values
     /// that are too long for the index only the rows can tell.
     static func holders(
@@ -41,17 +41,22 @@ enum UniqueIndex {
             try owner.withUnsafeBytes { key in
                 guard let bytes = try access.raw.get(access.state.records(of: entity.root), key) else { return [] }
                 let row = try access.view(bytes, entity, key)
-                var writer = ByteWriter()
-                switch index.source {
-                case .field(let field): IndexEntry.appendWholeValue(row.body.value(of: field.id), to: &writer)
-                case .declared(let components, _):
-                    for component in components {
-                        IndexEntry.append(row.body.value(of: component.field), component, to: &writer, limit: .max / 8)
-                    }
-                }
-                return Array(writer.bytes)
+                return wholeValues(of: row.body, index)
             }
         }
+    }
+
+    /// The values of a row in an index, not cut.
+    package static func wholeValues(of body: RowBody, _ index: CompiledIndex) -> [UInt8] {
+        var writer = ByteWriter()
+        switch index.source {
+        case .field(let field): IndexEntry.appendWholeValue(body.value(of: field.id), to: &writer)
+        case .declared(let components, _):
+            for component in components {
+                IndexEntry.append(body.value(of: component.field), component, to: &writer, limit: .max / 8)
+            }
+        }
+        return Array(writer.bytes)
     }
 
     /// Checks some entries of an index that is unique from now on: those behind one that was looked at.

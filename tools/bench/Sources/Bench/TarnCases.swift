@@ -77,7 +77,7 @@ enum TarnCases {
 
     /// What is in use of the file: the rest is free for later writes.
     private static func usedBytes(_ options: Options) throws -> Int {
-        let environment = try StoreStatistics(ofStoreAt: options.store.path).environment
-        return (environment.lastPage + 1 - environment.freePages) * environment.pageSize
+        let statistics = try StoreStatistics(ofStoreAt: options.store.path)
+        return (statistics.lastPage + 1 - statistics.freePages) * statistics.pageSize
     }
 }

@@ -1,0 +1,84 @@
+// What operating an environment needs: copies of it, who reads it, and its file for those who look at pages themselves.
+
+public import CLMDB
+import Glibc
+
+/// A slot of the table of readers.
+public struct ReaderSlot: Sendable, Hashable {
+    public var processID: Int32
+    /// What a snapshot contains that is being read; nil for one that waits to be used again.
+    public var transaction: Int?
+
+    public init(processID: Int32, transaction: Int?) {
+        self.processID = processID
+        self.transaction = transaction
+    }
+}
+
+extension Environment {
+    /// Writes a copy of the newest snapshot to a file, while others read and write.
+    ///
+    /// - Parameters:
+    ///   - descriptor: of an empty file.
+    ///   - isCompacted: whether free pages are left out, and the others renumbered: the copy is as small as can be. While it is made,
+    ///     the snapshot's pages are not reused. Otherwise the file is copied as it is; writers wait for a moment at the beginning.
+    /// - Throws: `LMDBError`: `.nestedWrite` if this thread is inside a `read` or `write`, `.diskFull`, `.inputOutput`.
+    public func copy(to descriptor: Int32, isCompacted: Bool) throws(LMDBError) {
+        try checkProcess("copy")
+        guard threadDepth.value == 0 else { throw LMDBError(.nestedWrite, operation: "copy", path: path) }
+        try check(mdb_env_copyfd2(env, descriptor, isCompacted ? UInt32(MDB_CP_COMPACT) : 0), "copy", path: path)
+        guard fsync(descriptor) == 0 else { throw LMDBError(code: errno, operation: "copy", path: path) }
+    }
+
+    /// The slots of the table of readers that are taken, of all processes.
+    public func readerSlots() throws(LMDBError) -> [ReaderSlot] {
+        try checkProcess("readers")
+        final class Text { var text = "" }
+        let lines = Text()
+        // A process id, a thread and a transaction or `-`, a line each (mdb.c, `mdb_reader_list`).
+        let code = mdb_reader_list(
+            env,
+            { message, context in
+                guard let message, let context else { return 0 }
+                Unmanaged<Text>.fromOpaque(context).takeUnretainedValue().text += String(cString: message)
+                return 0
+            }, Unmanaged.passUnretained(lines).toOpaque())
+        guard code >= 0 else { throw LMDBError(code: code, operation: "readers", path: path) }
+        return lines.text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 3, let process = Int32(words[0]) else { return nil }
+            return ReaderSlot(processID: process, transaction: Int(words[2]))
+        }
+    }
+
+    /// Frees the slots of processes that have died.
+    ///
+    /// - Returns: how many there were.
+    @discardableResult
+    public func freeSlotsOfDeadProcesses() throws(LMDBError) -> Int {
+        try checkProcess("readers")
+        var dead: Int32 = 0
+        try check(mdb_reader_check(env, &dead), "readers", path: path)
+        return Int(dead)
+    }
+
+    /// How many slots the table of readers has, and how many were ever taken at once. Reads no page.
+    package var readerTable: (used: Int, all: Int) {
+        var information = MDB_envinfo()
+        guard mdb_env_info(env, &information) == 0 else { return (0, 0) }
+        return (Int(information.me_numreaders), Int(information.me_maxreaders))
+    }
+
+    /// The descriptor through which liblmdb reads the data file: valid as long as the environment, not to be closed. Another one must not
+    /// be opened and closed beside it (lmdb.h, "Caveats").
+    package var dataDescriptor: Int32 {
+        get throws(LMDBError) {
+            var descriptor: Int32 = -1
+            try check(mdb_env_get_fd(env, &descriptor), "open", path: path)
+            return descriptor
+        }
+    }
+
+    /// The environment of a directory that is open in this process, whatever its options. Nil if none is.
+    package static func opened(at path: String) -> Environment? { OpenEnvironments.environment(at: path) }
+}

@@ -1,0 +1,106 @@
+// `tarn inspect verify`: whether everything in a store fits everything else.
+
+import ArgumentParser
+import Foundation
+import Tarn
+import TarnInspect
+
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Look at every page, row, index entry and counter of a store, and say what is wrong.",
+        discussion: """
+            The store may be in use: it is looked at as of one commit, and nothing is changed. Each finding has a code that
+            stays the same; the page "Operating a store" lists them. The exit code is 0 if nothing is wrong, and 6 otherwise.
+            `repair` mends what follows from rows; `salvage` brings what can be read into a new store.
+
+            Examples:
+              tarn inspect verify forge.tarn
+              tarn inspect verify forge.tarn --json | jq .findings
+            """)
+
+    @Argument(help: "The store's directory, or its data.mdb.") var store: String
+    @Flag(help: "Write the report as one JSON object.") var json = false
+    @Flag(help: "Show how far it is, on standard error; by default if that is a terminal.") var progress = false
+
+    func run() throws {
+        let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
+        let report = try StoreVerification(ofStoreAt: store) { meter.show($0.pages, of: $0.total, "pages") }
+        meter.clear()
+        if json { try Output.line(text(report)) } else { show(report) }
+        guard report.isSound else { throw Failure(.store, json ? "" : "\(store): \(summary(report))") }
+    }
+
+    private func summary(_ report: StoreVerification) -> String {
+        let codes = report.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
+        return report.total == 0 ? "not all could be compared" : "\(report.total) findings: \(codes)"
+    }
+
+    private func show(_ report: StoreVerification) {
+        if let reason = report.aloneBecause {
+            Output.note("The file was read as it is, while others may write into it: \(reason)")
+        }
+        for finding in report.findings { Output.line("\(finding.code.rawValue)  \(finding.place): \(finding.detail)") }
+        for (code, count) in report.counts.sorted(by: { $0.key < $1.key }) {
+            let shown = report.findings.count { $0.code == code }
+            if count > shown { Output.line("\(code.rawValue)  and \(count - shown) more") }
+        }
+        for part in report.notCompared { Output.line("not compared: \(part)") }
+        let records = report.records.reduce(0) { $0 + $1.count }
+        Output.line(
+            "\(report.pages) pages (\(report.freePages) free), \(records) records, \(report.indexEntries) index entries, "
+                + "\(report.responses) responses, \(report.changes) changes, as of commit \(report.sequence)"
+                + (report.isSound ? ": sound" : ""))
+    }
+
+    private func text(_ report: StoreVerification) throws -> String {
+        struct Entry: Encodable { var code, place, detail: String }
+        struct Report: Encodable {
+            var store: String
+            var sound: Bool
+            var held: Bool
+            var aloneBecause: String?
+            var commit, transaction: UInt64
+            var pages: UInt64
+            var pageSize, freePages: Int
+            var records: [String: Int]
+            var indexEntries, responses, changes: Int
+            var counts: [String: Int]
+            var findings: [Entry]
+            var notCompared: [String]
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data = try encoder.encode(
+            Report(
+                store: store, sound: report.isSound, held: report.isHeld, aloneBecause: report.aloneBecause, commit: report.sequence,
+                transaction: report.transaction, pages: report.pages, pageSize: report.pageSize, freePages: report.freePages,
+                records: Dictionary(report.records.map { ($0.entity, $0.count) }) { first, _ in first },
+                indexEntries: report.indexEntries, responses: report.responses, changes: report.changes,
+                counts: Dictionary(report.counts.map { ($0.key.rawValue, $0.value) }) { first, _ in first },
+                findings: report.findings.map { Entry(code: $0.code.rawValue, place: $0.place, detail: $0.detail) },
+                notCompared: report.notCompared))
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+/// A count on a terminal that changes while something is under way.
+final class ProgressMeter {
+    private let isShown: Bool
+    private var last = ContinuousClock.now - .seconds(1)
+    private var isOpen = false
+
+    init(isShown: Bool) { self.isShown = isShown }
+
+    func show(_ done: Int, of total: Int, _ what: String) {
+        guard isShown, ContinuousClock.now - last > .milliseconds(100) else { return }
+        last = ContinuousClock.now
+        isOpen = true
+        Output.progress("\r\(done) of \(total) \(what)\u{1B}[K")
+    }
+
+    func clear() {
+        if isOpen { Output.progress("\r\u{1B}[K") }
+        isOpen = false
+    }
+}

@@ -1,0 +1,163 @@
+// One state of a data file: the newest of its meta pages that can be read, and what it leads to.
+
+import LMDB
+import TarnStore
+
+/// A state of a file, and ways into it that believe nothing.
+final class FileSnapshot {
+    let file: PageFile
+    let meta: MetaPage
+    /// Where the tables begin, by name.
+    private(set) var tables: [String: TableRecord] = [:]
+    /// The names of the tables, in the order of their bytes.
+    private(set) var names: [String] = []
+
+    /// - Parameter transaction: of a state that a reader holds; nil for the newest.
+    /// - Throws: `StoreError.notAStore` if neither meta page can be read; `FileSnapshot.Moved` if the state is there no more.
+    init(_ file: PageFile, transaction: UInt64? = nil, _ findings: Findings = Findings()) throws {
+        self.file = file
+        let metas = try FileSnapshot.metaPages(file)
+        for problem in metas.problems { findings.add(.meta, "page \(problem.number)", problem.detail) }
+        let newest = metas.pages.max { $0.transaction < $1.transaction }
+        guard let meta = transaction == nil ? newest : metas.pages.first(where: { $0.transaction == transaction }) else { throw Moved() }
+        self.meta = meta
+        file.pageSize = meta.pageSize
+        if let other = metas.pages.first(where: { $0.pageSize != meta.pageSize }) {
+            findings.add(.meta, "page \(other.number)", "it has pages of \(other.pageSize) bytes, and the newer one of \(meta.pageSize)")
+        }
+    }
+
+    /// The state that a reader holds was replaced before its meta page was read.
+    struct Moved: Error {}
+
+    /// Both meta pages, as far as they can be read.
+    private static func metaPages(_ file: PageFile) throws(StoreError) -> (pages: [MetaPage], problems: [MetaProblem]) {
+        guard let start = file.bytes(at: 0, count: MetaPage.size) else {
+            throw .notAStore(path: file.path, detail: "it has \(file.byteCount) bytes, and no meta page of LMDB")
+        }
+        var pages: [MetaPage] = [], problems: [MetaProblem] = []
+        func take(_ result: Result<MetaPage, MetaProblem>) {
+            switch result {
+            case .success(let page): pages.append(page)
+            case .failure(let problem): problems.append(problem)
+            }
+        }
+        take(MetaPage.read(0, PageBytes(start)))
+        // Where the second one is, only the first can say: without it, pages of every size are tried.
+        let sizes = pages.first.map { [$0.pageSize] } ?? [4096, 512, 1024, 2048, 8192, 16384, 32768, 65536]
+        var second: Result<MetaPage, MetaProblem> = .failure(MetaProblem(number: 1, detail: "the file ends before it"))
+        for size in sizes {
+            guard let bytes = file.bytes(at: UInt64(size), count: MetaPage.size) else { continue }
+            let found = MetaPage.read(1, PageBytes(bytes))
+            if case .success(let page) = found, page.pageSize == size || pages.count == 1 {
+                second = found
+                break
+            }
+            if size == sizes[0] { second = found }
+        }
+        take(second)
+        guard !pages.isEmpty else {
+            throw .notAStore(path: file.path, detail: "it is no data file of LMDB, or both of its meta pages are damaged: \(problems[0].detail)")
+        }
+        return (pages, problems)
+    }
+
+    /// Finds the tables. To be called once, before anything is asked of them.
+    func findTables(_ walk: inout TreeWalk) -> TreeWalk.Counts {
+        let findings = walk.findings
+        return walk.walk(meta.main, "the table of tables") { key, value, flags in
+            let name = String(decoding: key, as: UTF8.self)
+            guard flags & TreePage.Node.table != 0, value.count == TableRecord.size else {
+                findings.add(.tableRecord, name.isEmpty ? "(no name)" : name, "it is no table")
+                return
+            }
+            guard tables[name] == nil else { return findings.add(.tableRecord, name, "it is there twice") }
+            tables[name] = TableRecord(PageBytes(Array(value)), at: 0)
+            names.append(name)
+        }
+    }
+
+    /// The value of a key. Nil if it is not there, or cannot be reached.
+    func value(_ key: Bytes, in table: TableRecord) -> [UInt8]? {
+        var next = table.root
+        for _ in 0..<FileSnapshot.deepest {
+            guard let number = next, number >= 2, number <= meta.lastPage, let bytes = file.page(number) else { return nil }
+            let page = TreePage(bytes)
+            switch page.kind {
+            case .branch: next = page.child(for: key)
+            case .leaf:
+                guard let index = page.firstNotLess(key), let node = page.node(index), page.key(of: node, equals: key) else { return nil }
+                return value(of: node, in: page)
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    private static let deepest = 64
+
+    private func value(of node: TreePage.Node, in page: TreePage) -> [UInt8]? {
+        guard node.isOverflowing else { return Array(page.page.bytes[node.value]) }
+        let first = page.page.u64(node.value.lowerBound)
+        guard first >= 2, first <= meta.lastPage, let start = file.page(first), case .overflow = TreePage(start).kind else { return nil }
+        let bytes = file.bytes(at: first * UInt64(file.pageSize), count: TreePage.headerSize + node.valueSize)
+        return bytes.map { Array($0[TreePage.headerSize...]) }
+    }
+
+    /// The numbers of free pages, with what is wrong with the list.
+    ///
+    /// - Parameter page: called with the transaction that freed it, and the number of each page.
+    func forEachFreePage(_ walk: inout TreeWalk, _ page: (UInt64, UInt64) -> Void) -> TreeWalk.Counts {
+        let findings = walk.findings
+        var last: UInt64 = 0
+        let counts = walk.walk(meta.freeList, "the free list", ordersBytes: false) { key, value, _ in
+            let bytes = PageBytes(Array(value)), transaction = PageBytes(Array(key)).u64(0)
+            let place = "the free list of transaction \(transaction)"
+            guard key.count == 8, transaction > last || last == 0 else { return findings.add(.freeList, place, "it does not stand in order") }
+            last = transaction
+            guard value.count >= 8, value.count % 8 == 0, bytes.u64(0) <= UInt64(value.count / 8 - 1) else {
+                return findings.add(.freeList, place, "it says that it has \(bytes.u64(0)) pages, in \(value.count) bytes")
+            }
+            for index in 0..<Int(bytes.u64(0)) {
+                let number = bytes.u64(8 + 8 * index)
+                guard number >= 2, number <= meta.lastPage else {
+                    findings.add(.freeList, place, "page \(number) is not one of 2 to \(meta.lastPage)")
+                    continue
+                }
+                page(transaction, number)
+            }
+        }
+        return counts
+    }
+}
+
+extension TreePage {
+    /// Of a branch: the page that a key lies under. Nil if it cannot be told.
+    fileprivate func child(for key: Bytes) -> UInt64? {
+        // The first key of a branch stands for everything that is less than the second.
+        var low = 1, high = max(1, count)
+        while low < high {
+            let middle = (low + high) / 2
+            guard let node = node(middle) else { return nil }
+            if order(of: node, to: key) <= 0 { low = middle + 1 } else { high = middle }
+        }
+        return node(low - 1)?.child
+    }
+
+    /// Of a leaf: the first node whose key is not less. Nil if there is none, or if it cannot be told.
+    fileprivate func firstNotLess(_ key: Bytes) -> Int? {
+        var low = 0, high = count
+        while low < high {
+            let middle = (low + high) / 2
+            guard let node = node(middle) else { return nil }
+            if order(of: node, to: key) < 0 { low = middle + 1 } else { high = middle }
+        }
+        return low < count ? low : nil
+    }
+
+    fileprivate func key(of node: Node, equals key: Bytes) -> Bool { order(of: node, to: key) == 0 }
+
+    private func order(of node: Node, to key: Bytes) -> Int {
+        page.bytes.withUnsafeBytes { Bytes.compare($0.slice(node.key), key) }
+    }
+}

@@ -1,0 +1,112 @@
+// The bytes of a data file, read with `pread`: whatever is wrong with the file, and even if it is cut off meanwhile, a page is there or
+// it is not. A map would end the process (SIGBUS), and liblmdb trusts what it finds.
+
+import Glibc
+import LMDB
+import TarnStore
+
+/// A data file of LMDB, of unknown health. For one thread at a time.
+final class PageFile {
+    let path: String
+    private let descriptor: Int32
+    private let isOwned: Bool
+    /// Bytes of a page, once the meta pages have said so.
+    var pageSize = 4096 {
+        didSet { cache.removeAll() }
+    }
+    /// Pages that were asked for lately: branches come again with every look-up.
+    private var cache: [UInt64: PageBytes] = [:]
+    private static let cachedPages = 4096
+    /// How many pages were read from the file.
+    private(set) var readCount = 0
+
+    /// Opens a data file by itself.
+    ///
+    /// - Parameter path: a directory with a `data.mdb`, or the file.
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for what is no file, `.lmdb` with `.permission` or another error of the system.
+    init(opening path: String) throws(StoreError) {
+        var status = stat(), file = path
+        guard stat(path, &status) == 0 else { throw PageFile.failure(path, errno) }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            file = path + "/data.mdb"
+            guard stat(file, &status) == 0 else { throw PageFile.failure(path, errno) }
+        }
+        // Opening a pipe would wait for somebody to write into it.
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAStore(path: file, detail: "it is no file") }
+        descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        self.path = file
+        isOwned = true
+        guard descriptor >= 0 else { throw PageFile.failure(path, errno) }
+    }
+
+    /// Reads through a descriptor that somebody else has open, and keeps open.
+    init(borrowing descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+        isOwned = false
+    }
+
+    deinit {
+        if isOwned, descriptor >= 0 { close(descriptor) }
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> StoreError {
+        code == ENOENT || code == ENOTDIR ? .noSuchStore(path: path) : .lmdb(LMDBError(code: code, operation: "open", path: path))
+    }
+
+    /// The size of the file at the moment, in bytes.
+    var byteCount: UInt64 {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
+    }
+
+    /// How many pages the file has at the moment, whole ones.
+    var pageCount: UInt64 { byteCount / UInt64(pageSize) }
+
+    /// A page of the file. Nil if the file ends before it does, or if it cannot be read.
+    func page(_ number: UInt64) -> PageBytes? {
+        if let page = cache[number] { return page }
+        let (offset, isTooFar) = number.multipliedReportingOverflow(by: UInt64(pageSize))
+        guard !isTooFar, let bytes = bytes(at: offset, count: pageSize) else { return nil }
+        readCount += 1
+        let page = PageBytes(bytes)
+        if cache.count >= PageFile.cachedPages { cache.removeAll(keepingCapacity: true) }
+        cache[number] = page
+        return page
+    }
+
+    /// Bytes of the file. Nil if it ends before them, or if they cannot be read.
+    func bytes(at offset: UInt64, count: Int) -> [UInt8]? {
+        let (end, isTooFar) = offset.addingReportingOverflow(UInt64(count))
+        // Before there is room for them: what a damaged page says may be any number.
+        guard !isTooFar, end <= UInt64(Int64.max), count == pageSize || end <= byteCount else { return nil }
+        var isWhole = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            var done = 0
+            while done < count {
+                let read = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
+                if read < 0 && errno == EINTR { continue }
+                guard read > 0 else { break }
+                done += read
+            }
+            isWhole = done == count
+            initialized = done
+        }
+        return isWhole ? bytes : nil
+    }
+}
+
+/// The bytes of a page, and the numbers in it: little-endian, as on every machine that this runs on.
+struct PageBytes {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Numbers that do not lie in the page are 0.
+    func u16(_ offset: Int) -> UInt16 {
+        guard offset >= 0, offset + 2 <= bytes.count else { return 0 }
+        return UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8
+    }
+    func u32(_ offset: Int) -> UInt32 { UInt32(u16(offset)) | UInt32(u16(offset + 2)) << 16 }
+    func u64(_ offset: Int) -> UInt64 { UInt64(u32(offset)) | UInt64(u32(offset + 4)) << 32 }
+}

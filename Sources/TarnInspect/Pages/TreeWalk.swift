@@ -1,0 +1,229 @@
+// A walk over the pages of a tree, in the order of keys, that comes to an end whatever it meets: each page is entered once.
+
+import TarnStore
+
+/// Walks trees of one state of a file, and remembers which pages it has reached.
+struct TreeWalk {
+    let file: PageFile
+    /// The highest page number of the state.
+    let lastPage: UInt64
+    /// Which tree has reached which page first, by its number in `owners`.
+    private(set) var pages = PageMap()
+    private(set) var owners: [String] = [""]
+    /// Told of everything that is wrong.
+    let findings: Findings
+    /// Called with each page of a tree that was read.
+    var progress: (() -> Void)?
+
+    init(_ file: PageFile, lastPage: UInt64, _ findings: Findings) {
+        self.file = file
+        self.lastPage = lastPage
+        self.findings = findings
+    }
+
+    typealias Entry = (_ key: Bytes, _ value: Bytes, _ flags: UInt16) throws -> Void
+
+    /// What a walk has counted.
+    struct Counts: Equatable {
+        var branchPages: UInt64 = 0, leafPages: UInt64 = 0, overflowPages: UInt64 = 0, entries: UInt64 = 0
+        /// Whether everything could be read.
+        var isWhole = true
+    }
+
+    /// Walks over a tree.
+    ///
+    /// - Parameters:
+    ///   - name: of the table, for messages.
+    ///   - ordersBytes: whether keys are in the order of their bytes; otherwise their order is not looked at.
+    ///   - entry: called with every entry that can be read; the bytes are valid until it returns.
+    /// - Throws: only what the closure throws.
+    mutating func walk(_ record: TableRecord, _ name: String, ordersBytes: Bool = true, _ entry: Entry) rethrows -> Counts {
+        guard owners.count < Int(UInt16.max) else {
+            findings.add(.tableRecord, name, "more tables than a file can have")
+            return Counts(isWhole: false)
+        }
+        owners.append(name)
+        var tree = Tree(name: name, owner: UInt16(owners.count - 1), ordersBytes: ordersBytes, depth: record.depth)
+        guard let root = record.root else {
+            if record.depth != 0 { findings.add(.tableRecord, name, "it has no root, and a depth of \(record.depth)") }
+            return tree.counts
+        }
+        try visit(root, level: 1, above: nil, below: nil, &tree, entry)
+        return tree.counts
+    }
+
+    /// What is known while a tree is walked.
+    private struct Tree {
+        let name: String
+        let owner: UInt16
+        let ordersBytes: Bool
+        let depth: Int
+        var counts = Counts()
+        var lastKey: [UInt8]?
+    }
+
+    /// More levels than any tree has whose pages have two nodes each.
+    private static let deepest = 64
+
+    /// - Parameters:
+    ///   - above: the key of the node that leads here: none here is less.
+    ///   - below: the key of the node behind it: all here are less.
+    private mutating func visit(
+        _ number: UInt64, level: Int, above: [UInt8]?, below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
+    ) rethrows {
+        guard let page = open(number, &tree) else { return }
+        let isLeaf = page.kind == .leaf
+        // A tree that is deeper than its table says is walked nevertheless; one without end is not.
+        if level > TreeWalk.deepest || (isLeaf && level != tree.depth) || (!isLeaf && level >= tree.depth) {
+            findings.add(.pageDepth, "page \(number) of \(tree.name)", "a \(isLeaf ? "leaf" : "branch") at level \(level) of a tree that is \(tree.depth) deep")
+            tree.counts.isWhole = false
+            if level > TreeWalk.deepest { return }
+        }
+        if isLeaf {
+            tree.counts.leafPages += 1
+            try leaf(page, number, above, below, &tree, entry)
+        } else {
+            tree.counts.branchPages += 1
+            try branch(page, number, level, above, below, &tree, entry)
+        }
+    }
+
+    private mutating func branch(
+        _ page: TreePage, _ number: UInt64, _ level: Int, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
+    ) rethrows {
+        var nodes: [(key: [UInt8], child: UInt64)] = []
+        for index in 0..<page.count {
+            guard let node = page.node(index) else {
+                // `open` has said so.
+                tree.counts.isWhole = false
+                continue
+            }
+            nodes.append((Array(page.page.bytes[node.key]), node.child))
+        }
+        for index in nodes.indices {
+            // The first key of a branch says nothing: it may even be empty.
+            let lower = index == 0 ? above : nodes[index].key
+            let upper = index + 1 < nodes.count ? nodes[index + 1].key : below
+            if tree.ordersBytes, let lower, let upper, !precedes(lower, upper) {
+                findings.add(.pageKeyOrder, "page \(number) of \(tree.name)", "node \(index) is not less than the one behind it")
+            }
+            try visit(nodes[index].child, level: level + 1, above: lower, below: upper, &tree, entry)
+        }
+    }
+
+    private mutating func leaf(
+        _ page: TreePage, _ number: UInt64, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
+    ) rethrows {
+        for index in 0..<page.count {
+            guard let node = page.node(index) else {
+                tree.counts.isWhole = false
+                continue
+            }
+            let key = page.page.bytes[node.key]
+            if tree.ordersBytes {
+                let isInOrder =
+                    (tree.lastKey.map { precedes($0, key) } ?? true) && (above.map { !precedes(key, $0) } ?? true)
+                    && (below.map { precedes(key, $0) } ?? true)
+                if !isInOrder {
+                    findings.add(.pageKeyOrder, "page \(number) of \(tree.name)", "the key of node \(index) does not stand where it belongs")
+                    tree.counts.isWhole = false
+                }
+                tree.lastKey = Array(key)
+            }
+            tree.counts.entries += 1
+            guard node.isOverflowing else {
+                try page.page.bytes.withUnsafeBytes { bytes in
+                    try entry(bytes.slice(node.key), bytes.slice(node.value), node.flags)
+                }
+                continue
+            }
+            let first = page.page.u64(node.value.lowerBound)
+            guard let value = overflowing(first, count: node.valueSize, &tree) else {
+                tree.counts.isWhole = false
+                continue
+            }
+            try page.page.bytes.withUnsafeBytes { bytes in
+                try value.withUnsafeBytes { try entry(bytes.slice(node.key), $0.slice(TreePage.headerSize..<TreePage.headerSize + node.valueSize), node.flags) }
+            }
+        }
+    }
+
+    private func precedes(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool { a.lexicographicallyPrecedes(b) }
+
+    /// A page of a tree, reached for the first time, and of a kind that a tree has. Nil, after it was said why.
+    private mutating func open(_ number: UInt64, _ tree: inout Tree) -> TreePage? {
+        guard let page = claimed(number, &tree) else {
+            tree.counts.isWhole = false
+            return nil
+        }
+        let place = "page \(number) of \(tree.name)"
+        guard page.kind == .leaf || page.kind == .branch else {
+            findings.add(.pageKind, place, "it is neither a leaf nor a branch, and a tree leads to it")
+            tree.counts.isWhole = false
+            return nil
+        }
+        if let problem = page.problem {
+            findings.add(.pageForm, place, problem)
+            tree.counts.isWhole = false
+        }
+        progress?()
+        return page
+    }
+
+    /// A page that has the number it should have, and that nobody else has.
+    private mutating func claimed(_ number: UInt64, _ tree: inout Tree) -> TreePage? {
+        let place = "page \(number) of \(tree.name)"
+        guard isInBounds(number, tree.name) else { return nil }
+        if let holder = pages.claim(number, for: tree.owner) {
+            findings.add(.pageReachedTwice, place, "it is reached twice; first by \(owners[Int(holder)])")
+            return nil
+        }
+        guard let bytes = file.page(number) else {
+            findings.add(.pageMissing, place, "the file ends before it, or it cannot be read")
+            return nil
+        }
+        let page = TreePage(bytes)
+        guard page.number == number else {
+            findings.add(.pageNumber, place, "it says that it is page \(page.number)")
+            return nil
+        }
+        return page
+    }
+
+    private func isInBounds(_ number: UInt64, _ name: String) -> Bool {
+        guard number < 2 || number > lastPage else { return true }
+        findings.add(.pageOutOfBounds, "page \(number) of \(name)", "pages of tables are 2 to \(lastPage)")
+        return false
+    }
+
+    /// The bytes of a value that has pages of its own, with the header before it.
+    private mutating func overflowing(_ first: UInt64, count: Int, _ tree: inout Tree) -> [UInt8]? {
+        guard let page = claimed(first, &tree) else { return nil }
+        let place = "page \(first) of \(tree.name)"
+        let needed = (TreePage.headerSize + count + file.pageSize - 1) / file.pageSize
+        guard case .overflow(let pages) = page.kind else {
+            findings.add(.pageKind, place, "a value should stand there")
+            return nil
+        }
+        // More than are needed, if there was a longer value before (mdb.c, `mdb_cursor_put`). All of them were written.
+        let end = first + UInt64(pages)
+        guard Int(pages) >= max(1, needed), end - 1 <= lastPage, end <= file.pageCount else {
+            findings.add(.pageForm, place, "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
+            return nil
+        }
+        tree.counts.overflowPages += UInt64(pages)
+        // The rest of the pages has no headers.
+        for number in (first + 1)..<end {
+            if let holder = self.pages.claim(number, for: tree.owner) {
+                findings.add(.pageReachedTwice, "page \(number) of \(tree.name)", "it is reached twice; first by \(owners[Int(holder)])")
+                return nil
+            }
+        }
+        guard let bytes = file.bytes(at: first * UInt64(file.pageSize), count: TreePage.headerSize + count) else {
+            findings.add(.pageMissing, place, "the file ends before the value that begins there, or it cannot be read")
+            return nil
+        }
+        progress?()
+        return bytes
+    }
+}

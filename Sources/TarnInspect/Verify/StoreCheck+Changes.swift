@@ -1,0 +1,79 @@
+// The change log: each entry can be read, they stand in order, and the newest of each record tells what its row is.
+
+import TarnStore
+
+extension StoreCheck {
+    /// The newest entry of a record.
+    private struct Newest {
+        var sequence: UInt64
+        var isDeleted: Bool
+    }
+
+    /// What distinguishes a record from others, in 16 bytes: two hashes with the secret of this process.
+    private struct Name: Hashable {
+        private let first: Int, second: Int
+
+        init(_ root: UInt16, _ key: Bytes) {
+            var a = Hasher(), b = Hasher()
+            a.combine(root)
+            a.combine(bytes: key)
+            b.combine(bytes: key)
+            b.combine(root)
+            b.combine(0x7461_726E)
+            (first, second) = (a.finalize(), b.finalize())
+        }
+    }
+
+    func checkChanges() throws {
+        let sequence = file.number(MetaKey.sequence) ?? 0, trimmed = file.number(MetaKey.trimmedChanges) ?? 0
+        var newest: [Name: Newest] = [:]
+        let before = findings.total
+        let isWhole = file.forEach(in: TableName.changes) { key, value in
+            changeCount += 1
+            let place = key.count == ChangeEntry.keySize ? "change \(position(key))" : "changes"
+            guard let entry = ChangeEntry(key, value), entry.values?.isWellFormed ?? true else {
+                return findings.add(.changeForm, place, "it cannot be read")
+            }
+            highestVersion = max(highestVersion, entry.sequence)
+            if entry.sequence > sequence { findings.add(.changeExtra, place, "the store has come to commit \(sequence)") }
+            // The first commit that is left may be trimmed in part.
+            if entry.sequence < trimmed { findings.add(.changeExtra, place, "changes up to commit \(trimmed) were trimmed") }
+            // Of an entity that is no more.
+            guard let entity = catalog.entity(id: entry.entity) else { return }
+            newest[Name(entity.root, entry.storageKey)] = Newest(sequence: entry.sequence, isDeleted: entry.operation == .delete)
+        }
+        guard isWhole, incompleteRoots.isEmpty, findings.total == before else {
+            return notCompared.append("the change log with the rows: some of it, or of them, cannot be read")
+        }
+        try compare(newest, trimmed: trimmed)
+    }
+
+    private func position(_ key: Bytes) -> String {
+        "\(UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))).\(UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self)))"
+    }
+
+    private func compare(_ changes: [Name: Newest], trimmed: UInt64) throws {
+        var newest = changes
+        for root in catalog.entities where root.root == root.id {
+            file.again(TableName.records(root.id)) { key, value in
+                guard value.count >= RowFormat.headerSize else { return }
+                let version = value.load(12, UInt64.self), entity = catalog.entity(id: value.load(6)) ?? root
+                func place() -> String { "\(entity.name) \(RecordKey.describe(storageKey: key))" }
+                guard let change = newest.removeValue(forKey: Name(root.id, key)) else {
+                    if version > trimmed { findings.add(.changeMissing, place(), "commit \(version) has changed it, and the log does not say so") }
+                    return
+                }
+                if change.isDeleted {
+                    findings.add(.changeExtra, place(), "the log says that commit \(change.sequence) has deleted it")
+                } else if change.sequence != version {
+                    findings.add(
+                        change.sequence < version ? .changeMissing : .changeExtra, place(),
+                        "its row is of commit \(version), and the log says \(change.sequence)")
+                }
+            }
+        }
+        for change in newest.values where !change.isDeleted {
+            findings.add(.changeExtra, "changes", "commit \(change.sequence) has made or changed a record that is not there")
+        }
+    }
+}

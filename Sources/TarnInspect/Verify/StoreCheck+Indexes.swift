@@ -1,0 +1,179 @@
+// Indexes: every entry that the rows make is there, and no other; unique values stand once. That is also what the inverses of
+// relationships and the positions in them are read from.
+
+import TarnStore
+
+extension StoreCheck {
+    func checkIndexes() throws {
+        for id in catalog.indexIDs {
+            let table = TableName.index(id), name = self.name(of: id)
+            guard let owner = self.owner(of: id) else { continue }
+            guard file.snapshot.tables[table] != nil else {
+                findings.add(.tableMissing, table, "the catalog has the \(name)")
+                continue
+            }
+            var found = EntrySum(), unique = UniqueCheck(self, id, owner)
+            let isWhole = try file.forEach(in: table) { key, value in
+                found.add(key)
+                if !value.isEmpty { findings.add(.indexForm, name, "an entry has a value of \(value.count) bytes") }
+                try unique.take(key)
+            }
+            indexEntries += found.count
+            guard isWhole, hasAllRows(owner.root) else {
+                notCompared.append("the \(name): some of its entries or rows cannot be read")
+                continue
+            }
+            let wanted = expected[id] ?? EntrySum()
+            guard found != wanted || file.marks[id]?.phase == .building else { continue }
+            try nameDifferences(id, name, owner, table)
+        }
+    }
+
+    /// What an index is of: the entity that has it topmost.
+    struct IndexOwner {
+        var entity: Catalog.Entity
+        var rules: EntityRules
+        /// Nil for the index of an entity's members.
+        var index: CompiledIndex?
+        var root: UInt16 { entity.root }
+    }
+
+    func owner(of id: UInt32) -> IndexOwner? {
+        // Parents have smaller ids than what descends from them.
+        for entity in catalog.entities.sorted(by: { $0.id < $1.id }) {
+            guard let rules = file.rules[entity.id] else { continue }
+            if let index = rules.indexes.first(where: { $0.id == id }) { return IndexOwner(entity: entity, rules: rules, index: index) }
+            if entity.members == id { return IndexOwner(entity: entity, rules: rules, index: nil) }
+        }
+        return nil
+    }
+
+    func name(of id: UInt32) -> String {
+        guard let owner = owner(of: id) else { return "index \(id)" }
+        return "index \(owner.entity.name)" + (owner.index.map { ".\($0.name)" } ?? "")
+    }
+
+    /// Looks for each entry by itself: which are missing, and which are too many.
+    private func nameDifferences(_ id: UInt32, _ name: String, _ owner: IndexOwner, _ table: String) throws {
+        let builtUpTo = file.marks[id].flatMap { $0.phase == .building ? $0.key : nil }
+        try file.again(TableName.records(owner.root)) { key, value in
+            // Of rows that the building of an index has not come to yet only those have entries that were written since.
+            if let builtUpTo, builtUpTo.withUnsafeBytes({ Bytes.compare(key, $0) > 0 }) { return }
+            try withRow(owner.root, value) { entity, rules, row in
+                try file.forEachEntry(rules, key, row) { index, entry, _ in
+                    guard index == id, file.value(entry, in: table) == nil else { return }
+                    findings.add(.indexMissing, name, "\(entity.name) \(RecordKey.describe(storageKey: key)) has no entry")
+                }
+            }
+        }
+        let memory = EntryMemory()
+        try file.again(table) { entry, _ in
+            guard let key = recordKey(in: entry, owner) else {
+                return findings.add(.indexForm, name, "an entry cannot be split: \(RecordKey.describe(storageKey: entry))")
+            }
+            guard try !has(owner.root, key, id, entry, memory) else { return }
+            findings.add(.indexExtra, name, "there is an entry of \(owner.entity.name) \(RecordKey.describe(storageKey: key)) that its row does not make")
+        }
+    }
+
+    /// The entries of long lists, which many entries of an index ask for.
+    private final class EntryMemory {
+        var entries: [[UInt8]: Set<[UInt8]>] = [:]
+    }
+
+    /// The storage key at the end of an entry.
+    func recordKey(in entry: Bytes, _ owner: IndexOwner) -> Bytes? {
+        guard let index = owner.index else { return entry }
+        switch index.source {
+        case .declared(let components, _):
+            return IndexEntry.owner(in: entry, afterValuesOf: IndexEntry.values(of: entry, components: components.count).length, positioned: false)
+        case .field(let field):
+            guard case .reference(let reference) = field.kind else {
+                return IndexEntry.owner(in: entry, afterValuesOf: IndexEntry.values(of: entry, components: 1).length, positioned: false)
+            }
+            guard let components = catalog.entity(id: reference.destination)?.keyTypes.count,
+                let length = StorageKey.length(in: entry, components: components)
+            else { return nil }
+            return IndexEntry.owner(in: entry, afterValuesOf: length, positioned: reference.inverseIsOrdered)
+        }
+    }
+
+    private func has(_ root: UInt16, _ key: Bytes, _ id: UInt32, _ entry: Bytes, _ memory: EntryMemory) throws -> Bool {
+        let name = Array(key), wanted = Array(entry)
+        if let known = memory.entries[name] { return known.contains(wanted) }
+        guard let value = file.value(key, in: TableName.records(root)) else { return false }
+        var entries: Set<[UInt8]> = []
+        try value.withUnsafeBytes { value in
+            try withRow(root, value) { _, rules, row in
+                try file.forEachEntry(rules, key, row) { index, entry, _ in if index == id { entries.insert(Array(entry)) } }
+            }
+        }
+        if entries.count > 100, memory.entries.count < 1000 { memory.entries[name] = entries }
+        return entries.contains(wanted)
+    }
+
+    func withRow(_ root: UInt16, _ value: Bytes, _ body: (Catalog.Entity, EntityRules, RowView) throws -> Void) throws {
+        try file.decoder.lending {
+            guard value.count >= RowFormat.headerSize, let row = try? file.decoder.view(value),
+                let entity = file.entity(of: row, root: root), let rules = file.rules[entity.id]
+            else { return }
+            try body(entity, rules, row)
+        }
+    }
+}
+
+/// Whether the values of a unique index stand once, entry after entry.
+struct UniqueCheck {
+    private unowned let check: StoreCheck
+    private let owner: StoreCheck.IndexOwner
+    private let components: Int
+    private let isUnique: Bool
+    /// The values of the entry before, and the records that have them.
+    private var values: [UInt8] = []
+    private var holders: [[UInt8]] = []
+
+    init(_ check: StoreCheck, _ id: UInt32, _ owner: StoreCheck.IndexOwner) {
+        self.check = check
+        self.owner = owner
+        // One that is being checked may still turn out not to be unique.
+        isUnique = (owner.index?.isUnique ?? false) && check.file.marks[id] == nil
+        components = if case .declared(let components, _)? = owner.index?.source { components.count } else { 1 }
+    }
+
+    mutating func take(_ entry: Bytes) throws {
+        guard isUnique, let index = owner.index else { return }
+        let (length, hasNull) = IndexEntry.values(of: entry, components: components)
+        guard !hasNull, length < entry.count else {
+            values = []
+            return
+        }
+        let found = Array(entry.slice(0..<length)), key = Array(entry.slice(length..<entry.count))
+        guard found == values else {
+            (values, holders) = (found, [key])
+            return
+        }
+        // Of values that are too long for the index only the rows can tell whether they are the same.
+        let isCut = found.withUnsafeBytes { IndexEntry.isCut($0) }
+        if let other = try holders.first(where: { try !isCut || hasSameValues($0, key, index) }) {
+            check.findings.add(
+                .indexNotUnique, "index \(owner.entity.name).\(index.name)",
+                "\(owner.entity.name) \(describe(other)) and \(describe(key)) have the same values")
+        }
+        holders.append(key)
+    }
+
+    private func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { RecordKey.describe(storageKey: $0) } }
+
+    private func hasSameValues(_ a: [UInt8], _ b: [UInt8], _ index: CompiledIndex) throws -> Bool {
+        try wholeValues(a, index) == wholeValues(b, index)
+    }
+
+    private func wholeValues(_ key: [UInt8], _ index: CompiledIndex) throws -> [UInt8]? {
+        guard let value = key.withUnsafeBytes({ check.file.value($0, in: TableName.records(owner.root)) }) else { return nil }
+        var values: [UInt8]?
+        try value.withUnsafeBytes { value in
+            try check.withRow(owner.root, value) { _, _, row in values = UniqueIndex.wholeValues(of: row.body, index) }
+        }
+        return values
+    }
+}

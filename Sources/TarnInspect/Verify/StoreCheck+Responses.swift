@@ -1,0 +1,141 @@
+// Responses, and the three tables by which they are found: by request, by URL, by the records that they list.
+
+import TarnStore
+
+extension StoreCheck {
+    /// What the entries of responses say that the other tables have.
+    private struct Expected {
+        var requests = EntrySum(), urls = EntrySum(), members = EntrySum()
+    }
+
+    func checkResponses() throws {
+        var expected = Expected(), highest: UInt64 = 0
+        let isWhole = file.forEach(in: TableName.responses) { key, value in
+            guard let (id, entry) = response(key, value) else { return }
+            responseCount += 1
+            highest = max(highest, id)
+            add(id, entry, to: &expected)
+            checkListed(id, entry)
+        }
+        if highest > file.number(MetaKey.nextResponse) ?? 0 {
+            findings.add(.counter, "meta \(MetaKey.nextResponse)", "it is at \(file.number(MetaKey.nextResponse) ?? 0), and the response \(highest) is there")
+        }
+        compare(TableName.requests, expected.requests, isWhole, withValues: true)
+        compare(TableName.urls, expected.urls, isWhole, withValues: false)
+        compare(TableName.members, expected.members, isWhole, withValues: false)
+        file.forEach(in: TableName.bodies) { key, _ in
+            let id = key.count >= 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : 0
+            guard withUnsafeBytes(of: id.bigEndian, { file.value($0, in: TableName.responses) }) == nil else { return }
+            findings.add(.responseExtra, TableName.bodies, "there is a body of the response \(id), which is not there")
+        }
+    }
+
+    /// A response that can be read. Nil, after it was said why.
+    private func response(_ key: Bytes, _ value: Bytes) -> (UInt64, ResponseEntry)? {
+        let id = key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : 0
+        guard key.count == 8, RowView.hasValidChecksum(value, table: 0, key: key) else {
+            findings.add(.responseForm, "response \(id)", "the checksum is wrong")
+            return nil
+        }
+        guard let row = RowView(value), row.body.isWellFormed, let entry = ResponseEntry(row) else {
+            findings.add(.responseForm, "response \(id)", "its entry cannot be read")
+            return nil
+        }
+        return (id, entry)
+    }
+
+    private func add(_ id: UInt64, _ entry: ResponseEntry, to expected: inout Expected) {
+        entry.request.digest.withUnsafeBytes { digest in withUnsafeBytes(of: id.bigEndian) { expected.requests.add(digest, $0) } }
+        entry.request.urlKey(id, into: &scratch)
+        expected.urls.add(scratch.bytes)
+        for record in Set(entry.listed) {
+            record.memberKey(id, into: &scratch)
+            expected.members.add(scratch.bytes)
+        }
+    }
+
+    /// A list without one of its records is no longer what the server said: such a response has to go with the record.
+    private func checkListed(_ id: UInt64, _ entry: ResponseEntry) {
+        for record in entry.listed {
+            guard catalog.entity(id: record.entity)?.root == record.entity else {
+                findings.add(.responseRecord, "response \(id)", "it lists a record of the entity \(record.entity), which has no table")
+                continue
+            }
+            guard hasAllRows(record.entity) else { continue }
+            record.storageKey.withUnsafeBytes { key in
+                guard file.value(key, in: TableName.records(record.entity)) == nil else { return }
+                let name = catalog.entity(id: record.entity)?.name ?? "?"
+                findings.add(.responseRecord, "response \(id)", "it lists \(name) \(RecordKey.describe(storageKey: key)), which is not there")
+            }
+        }
+    }
+
+    private func compare(_ table: String, _ wanted: EntrySum, _ isWhole: Bool, withValues: Bool) {
+        var found = EntrySum()
+        let isTableWhole = file.forEach(in: table) { key, value in
+            found.add(key, withValues ? value : .empty)
+            if !withValues, !value.isEmpty { findings.add(.responseForm, table, "an entry has a value") }
+        }
+        guard isWhole, isTableWhole, findings.counts[.responseForm] == nil else {
+            return notCompared.append("the table \(table): some of it, or of the responses, cannot be read")
+        }
+        guard found != wanted else { return }
+        nameDifferences(table)
+    }
+
+    private func nameDifferences(_ table: String) {
+        var wanted: [[UInt8]: UInt64] = [:]
+        file.again(TableName.responses) { key, value in
+            guard let row = RowView(value), let entry = ResponseEntry(row), key.count == 8 else { return }
+            let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+            switch table {
+            case TableName.requests: wanted[entry.request.digest] = id
+            case TableName.urls:
+                entry.request.urlKey(id, into: &scratch)
+                wanted[Array(scratch.bytes)] = id
+            default:
+                for record in entry.listed {
+                    record.memberKey(id, into: &scratch)
+                    wanted[Array(scratch.bytes)] = id
+                }
+            }
+        }
+        file.again(table) { key, value in
+            let id = wanted.removeValue(forKey: Array(key))
+            if id == nil {
+                findings.add(.responseExtra, table, "there is an entry that no response makes: \(RecordKey.describe(storageKey: key))")
+            } else if let id, table == TableName.requests, !withUnsafeBytes(of: id.bigEndian, { Bytes.equal($0, value) }) {
+                findings.add(.responseMissing, table, "the request of the response \(id) leads to another one")
+            }
+        }
+        for id in wanted.values.sorted() { findings.add(.responseMissing, table, "there is no entry for the response \(id)") }
+    }
+
+    /// Checkpoints, scans and marks of local changes: each can be read, and is of something that there is.
+    func checkProgress() {
+        func isSystemRow(_ key: Bytes, _ value: Bytes) -> RowView? {
+            guard RowView.hasValidChecksum(value, table: 0, key: key), let row = RowView(value), row.body.isWellFormed else { return nil }
+            return row
+        }
+        file.forEach(in: TableName.checkpoints) { key, value in
+            guard isSystemRow(key, value).flatMap({ Checkpoint($0) }) == nil else { return }
+            findings.add(.checkpoint, "checkpoint \(RecordKey.describe(storageKey: key))", "it cannot be read, or its checksum is wrong")
+        }
+        file.forEach(in: TableName.scans) { key, value in
+            guard let member = ScanMember(key, value) else { return findings.add(.scan, TableName.scans, "an entry cannot be read") }
+            if catalog.entity(id: member.record.entity) == nil {
+                findings.add(.scan, TableName.scans, "an entry is of a record of the entity \(member.record.entity), which is not there")
+            }
+        }
+        file.forEach(in: TableName.local) { key, value in
+            let place = "mark \(RecordKey.describe(storageKey: key.slice(min(2, key.count)..<key.count)))"
+            guard key.count > 2, let row = isSystemRow(key, value), let mark = LocalMark(row) else {
+                return findings.add(.localMark, place, "it cannot be read, or its checksum is wrong")
+            }
+            let root = UInt16(bigEndian: key.loadUnaligned(as: UInt16.self))
+            if catalog.entity(id: mark.entity)?.root != root {
+                findings.add(.localMark, place, "it is of a record of the entity \(mark.entity), which is not there")
+            }
+        }
+    }
+}

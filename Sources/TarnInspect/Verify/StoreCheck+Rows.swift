@@ -1,0 +1,157 @@
+// Rows: checksum, form, entity, key, every value, and the long lists that they name.
+
+import TarnStore
+
+extension StoreCheck {
+    func checkRows() throws {
+        for root in catalog.entities where root.root == root.id {
+            let table = TableName.records(root.id)
+            guard file.snapshot.tables[table] != nil else {
+                findings.add(.tableMissing, table, "the catalog has the entity \(root.name)")
+                incompleteRoots.insert(root.id)
+                continue
+            }
+            let isWhole = try file.forEach(in: table) { key, value in
+                if try !checkRow(root, key, value) { incompleteRoots.insert(root.id) }
+            }
+            if !isWhole { incompleteRoots.insert(root.id) }
+        }
+    }
+
+    /// - Returns: whether the row can be read.
+    private func checkRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> Bool {
+        func place(_ entity: Catalog.Entity? = nil) -> String { "\((entity ?? root).name) \(RecordKey.describe(storageKey: key))" }
+        guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
+            let isShort = value.count < RowFormat.headerSize
+            findings.add(isShort ? .rowForm : .rowChecksum, place(), isShort ? "it is no row" : "the checksum is wrong")
+            return false
+        }
+        return try file.decoder.lending {
+            let row: RowView
+            do throws(RowDecoder.Failure) {
+                row = try file.decoder.view(value)
+            } catch .noDictionary(let id) {
+                findings.add(.rowDictionary, place(), "it needs the dictionary \(id), which is missing or damaged")
+                return false
+            } catch {
+                findings.add(.rowForm, place(), "it is no row")
+                return false
+            }
+            guard let entity = file.entity(of: row, root: root.id), let rules = file.rules[entity.id] else {
+                findings.add(.rowEntity, place(), "it is of the entity \(row.entity), which has no rows in this table")
+                return false
+            }
+            guard row.body.isWellFormed else {
+                findings.add(.rowForm, place(entity), "its fields do not fit together")
+                return false
+            }
+            checkKey(entity, key, row, place(entity))
+            try checkValues(entity, rules, row, place(entity))
+            highestVersion = max(highestVersion, row.version)
+            rowCounts[entity.id, default: 0] += 1
+            try file.forEachEntry(rules, key, row) { index, entry, _ in expected[index, default: EntrySum()].add(entry) }
+            return true
+        }
+    }
+
+    /// The storage key is that of the key's fields.
+    private func checkKey(_ entity: Catalog.Entity, _ key: Bytes, _ row: RowView, _ place: @autoclosure () -> String) {
+        guard StorageKey.length(in: key, components: entity.keyTypes.count) == key.count else {
+            return findings.add(.rowKey, place(), "its storage key is not of the form that the entity has")
+        }
+        // Of a reference to a long key only its own record knows the whole.
+        guard let said = row.body.key(of: entity) else {
+            if !entity.hasOwner { findings.add(.rowKey, place(), "a field of its key is missing") }
+            return
+        }
+        guard said.storageKey.withUnsafeBytes({ Bytes.equal($0, key) }) else {
+            return findings.add(.rowKey, place(), "its fields say that its key is \(said)")
+        }
+    }
+
+    private func checkValues(
+        _ entity: Catalog.Entity, _ rules: EntityRules, _ row: RowView, _ place: @autoclosure () -> String
+    ) throws {
+        for position in 0..<row.body.count {
+            guard let value = row.body.value(at: position) else { continue }
+            let id = row.body.id(at: position)
+            // What the catalog does not know is kept as it is.
+            guard let field = entity.field(id: id) else { continue }
+            if let list = EdgeList(value) {
+                try checkList(list, value, field, place())
+                continue
+            }
+            do throws(StoreError) {
+                try catalog.check(value, fits: field, of: entity)
+            } catch {
+                if case .wrongType(_, _, let expected, let found) = error {
+                    findings.add(.rowValue, "\(place()).\(field.name)", "it should be \(expected), and is \(found)")
+                }
+            }
+        }
+    }
+
+    private func checkList(_ list: EdgeList, _ value: EncodedValue, _ field: Catalog.Field, _ place: @autoclosure () -> String) throws {
+        highestList = max(highestList, list.id)
+        if lists.updateValue(list.count, forKey: list.id) != nil {
+            findings.add(.list, "\(place()).\(field.name)", "another record has the list \(list.id) as well")
+        }
+        var whole = ByteWriter()
+        whole.append(ValueTag.references)
+        var count: UInt32 = 0
+        let isWhole = try file.forEachReference(value) { target in
+            guard target.count > 0, target.count < 256 else { return false }
+            whole.appendReferenceElement(target)
+            count += 1
+            return true
+        }
+        guard isWhole, count == list.count else {
+            return findings.add(.list, "\(place()).\(field.name)", "\(count) of \(list.count) references are there")
+        }
+        if EdgeList(id: list.id, of: EncodedValue(whole.bytes)) != list {
+            findings.add(.list, "\(place()).\(field.name)", "the references are not those that the row's digest is of")
+        }
+    }
+
+    /// Every entry of the table of long lists belongs to a list.
+    func checkLists() {
+        let isWhole = incompleteRoots.isEmpty
+        file.forEach(in: TableName.edges) { key, _ in
+            guard key.count == 12 else { return findings.add(.listExtra, TableName.edges, "an entry that is none of a list") }
+            let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+            let position = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+            guard isWhole, position >= lists[id] ?? 0 else { return }
+            findings.add(.listExtra, "list \(id)", lists[id] == nil ? "no record has it" : "position \(position) is behind its end")
+        }
+        if !isWhole, !lists.isEmpty { notCompared.append("whose the long lists are: some rows cannot be read") }
+    }
+}
+
+extension StoreFile {
+    /// Calls the closure with every index entry that a row makes, each once: the index, the entry, and how many bytes of it have to be
+    /// unique.
+    func forEachEntry(_ rules: EntityRules, _ key: Bytes, _ row: RowView, _ body: (UInt32, Bytes, Int) -> Void) throws {
+        for members in rules.members { body(members, key, 0) }
+        for index in rules.indexes { try forEachEntry(index, key, row) { body(index.id, $0, $1) } }
+    }
+
+    /// The same for one index that is not of members.
+    func forEachEntry(_ index: CompiledIndex, _ key: Bytes, _ row: RowView, _ body: (Bytes, Int) -> Void) throws {
+        var scratch = ByteWriter()
+        if case .field(let field) = index.source, case .reference(let reference) = field.kind, let value = row.body.value(of: field.id),
+            value.tag == ValueTag.edges || value.tag == ValueTag.references
+        {
+            // The same target twice in a list is one entry.
+            var seen: Set<[UInt8]> = []
+            try forEachReference(value) { target in
+                guard seen.insert(Array(target)).inserted else { return true }
+                scratch.removeAll()
+                IndexEntry.append(target, reference, key, to: &scratch)
+                body(scratch.bytes, 0)
+                return true
+            }
+            return
+        }
+        IndexEntry.forEach(index, row.body, owner: key, scratch: &scratch) { body($0, $1) }
+    }
+}

@@ -1,0 +1,111 @@
+// The check of a store, part after part: pages come with the tables that have them.
+
+import TarnStore
+
+/// What a check has come to. For one file, once.
+final class StoreCheck {
+    let file: StoreFile
+    /// What could not be compared, since a part of it cannot be read.
+    var notCompared: [String] = []
+    var freePages = 0
+    /// Rows by their concrete entities.
+    var rowCounts: [UInt16: Int] = [:]
+    var indexEntries = 0, responseCount = 0, changeCount = 0
+    /// Of each index, what the rows say that it has.
+    var expected: [UInt32: EntrySum] = [:]
+    /// Root entities of which not all rows can be read.
+    var incompleteRoots: Set<UInt16> = []
+    /// The highest version of a row, and of a change.
+    var highestVersion: UInt64 = 0
+    var highestList: UInt64 = 0
+    /// Long lists that rows have: their ids, and how many references.
+    var lists: [UInt64: UInt32] = [:]
+    var scratch = ByteWriter()
+
+    init(_ file: StoreFile) { self.file = file }
+
+    var findings: Findings { file.findings }
+    var catalog: Catalog { file.catalog }
+
+    func run() throws {
+        if let problem = file.formatProblem {
+            findings.add(problem.code, problem.place, problem.detail)
+        } else {
+            try checkRows()
+            checkLists()
+            try checkIndexes()
+            try checkResponses()
+            try checkChanges()
+            checkProgress()
+            checkSettings()
+        }
+        checkOtherTables()
+        freePages = file.checkFreePages().free
+    }
+
+    /// Tables of which nothing is known: their pages are looked at.
+    private func checkOtherTables() {
+        for name in file.snapshot.names where file.counts[name] == nil {
+            var count = 0
+            file.forEach(in: name) { _, _ in count += 1 }
+            // Tables of entities and indexes that are no more are empty, as are those that wait for their use.
+            let isKnown = file.formatProblem != nil || TableName.all.contains(name)
+            if count > 0, !isKnown { findings.add(.tableUnknown, name, "it has \(count) entries, and the catalog knows nothing of it") }
+        }
+    }
+
+    /// What stands in `meta` beside the catalog and the dictionaries.
+    private func checkSettings() {
+        for key in [MetaKey.generation, MetaKey.sequence] where file.number(key) == nil {
+            findings.add(.setting, "meta \(key)", "it is missing, or no number")
+        }
+        if file.text(MetaKey.incarnation)?.utf8.count != 36 { findings.add(.setting, "meta \(MetaKey.incarnation)", "it is missing, or no UUID") }
+        for name in TableName.all where file.snapshot.tables[name] == nil {
+            // Stores from before there were these tables get them when they are opened for writing.
+            guard ![TableName.edges, TableName.scans, TableName.local].contains(name) else { continue }
+            findings.add(.tableMissing, name, "the store has no such table")
+        }
+        checkCounters()
+        checkCatalog()
+    }
+
+    private func checkCounters() {
+        func check(_ key: StaticString, _ highest: UInt64, _ what: String) {
+            let counter = file.number(key) ?? 0
+            if counter < highest { findings.add(.counter, "meta \(key)", "it is at \(counter), and \(what) \(highest) is there") }
+        }
+        check(MetaKey.sequence, highestVersion, "a row or a change of commit")
+        check(MetaKey.nextList, highestList, "the list")
+        let dictionaries = file.settings.keys.compactMap { name in
+            name.hasPrefix(MetaKey.dictionaryPrefix) ? UInt64(name.dropFirst(MetaKey.dictionaryPrefix.count)) : nil
+        }
+        check(MetaKey.nextDictionary, dictionaries.max() ?? 0, "the dictionary")
+        check(MetaKey.sequence, file.number(MetaKey.trimmedChanges) ?? 0, "changes were trimmed up to commit")
+    }
+
+    private func checkCatalog() {
+        if let id = catalog.entities.map(\.id).max(), id >= catalog.nextEntity {
+            findings.add(.catalog, "catalog", "the next entity is to get the id \(catalog.nextEntity), and there is one with \(id)")
+        }
+        if let id = catalog.indexIDs.last, id >= catalog.nextIndex {
+            findings.add(.catalog, "catalog", "the next index is to get the id \(catalog.nextIndex), and there is one with \(id)")
+        }
+        for entity in catalog.entities {
+            guard let root = catalog.entity(id: entity.root) else { continue }
+            if let id = entity.fields.map(\.id).max(), id >= root.nextField {
+                findings.add(.catalog, "catalog \(entity.name)", "the next field is to get the id \(root.nextField), and there is one with \(id)")
+            }
+            for field in entity.fields {
+                if case .reference(let reference) = field.kind, catalog.entity(id: reference.destination) == nil {
+                    findings.add(.catalog, "catalog \(entity.name).\(field.name)", "it leads to the entity \(reference.destination), which is not there")
+                }
+            }
+        }
+        for (id, _) in file.marks where !catalog.indexIDs.contains(id) {
+            findings.add(.setting, "meta index \(id)", "there is no such index")
+        }
+    }
+
+    /// Whether all rows of a root entity can be read.
+    func hasAllRows(_ root: UInt16) -> Bool { !incompleteRoots.contains(root) }
+}

@@ -1,0 +1,82 @@
+// Copies of rows as records, wherever the rows come from: a transaction, or a file that liblmdb would not read.
+
+/// What a row needs beside its bytes to become a record.
+package protocol RecordSource {
+    var catalog: Catalog { get }
+    /// Ids of fields that an entity has no more.
+    func removedFields(of entity: UInt16) throws -> Set<UInt16>
+    /// The whole key of a record that is stored under a digest. Nil if it is not there.
+    func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey?
+    /// Every storage key of a list of references, wherever the list is, until the closure returns false.
+    ///
+    /// - Returns: false if the list is damaged.
+    @discardableResult
+    func forEachReference(_ value: EncodedValue, _ body: (Bytes) throws -> Bool) throws -> Bool
+}
+
+extension RecordSource {
+    package func describe(_ key: Bytes) -> String { RecordKey.describe(storageKey: key) }
+
+    /// The whole key of a row: decoded from the storage key, or from the row where the storage key is a digest.
+    package func key(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) -> RecordKey? {
+        RecordKey(storageKey: storageKey) ?? row.body.key(of: entity)
+    }
+
+    /// A copy of a row as a record.
+    package func record(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) throws -> Record {
+        let entity = row.entity == entity.id ? entity : catalog.entity(id: row.entity) ?? entity
+        guard let key = key(entity, storageKey, row) else {
+            throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
+        }
+        guard let fields = try fields(entity, row.body) else {
+            throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
+        }
+        return Record(entity: entity.name, key: key, isPartial: row.isPartial, version: row.version, fields: fields)
+    }
+
+    /// Copies of the fields of a row. Nil if one cannot be read.
+    func fields(_ entity: Catalog.Entity, _ body: RowBody) throws -> [Record.Field]? {
+        var fields: [Record.Field] = []
+        fields.reserveCapacity(body.count)
+        let removed = try removedFields(of: entity.id)
+        for index in 0..<body.count {
+            let id = body.id(at: index)
+            if id == WholeKey.field { continue }
+            let field = entity.field(id: id)
+            if field == nil, removed.contains(id) { continue }
+            let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
+            let encoded = body.value(at: index)
+            let value = try encoded.flatMap { encoded in
+                try decoded(encoded) { digest in
+                    guard let destination, let entity = catalog.entity(id: destination) else { return nil }
+                    return wholeKey(entity, ofDigest: digest)
+                }
+            }
+            // A reference to a long key is its digest: nobody can name the key while its record is missing.
+            if value == nil, let target = encoded?.reference, StorageKey.isDigest(target) { continue }
+            guard let value else { return nil }
+            fields.append(Record.Field(field?.name ?? "#\(id)", value))
+        }
+        return fields
+    }
+
+    /// A copy of a value, decoded. Nil if it is malformed, or a list of which a part is missing.
+    func decoded(_ value: EncodedValue, digestKey: (Bytes) -> RecordKey?) throws -> Value? {
+        guard value.tag == ValueTag.edges else { return value.decoded(digestKey: digestKey) }
+        var keys: [RecordKey] = []
+        let isWhole = try forEachReference(value) { target in
+            if let key = RecordKey(storageKey: target) ?? digestKey(target) { keys.append(key) }
+            return true
+        }
+        return isWhole && EdgeList(value) != nil ? .references(keys) : nil
+    }
+}
+
+extension StoreAccess: RecordSource {
+    package func removedFields(of entity: UInt16) throws -> Set<UInt16> { try state.rules(of: entity).removed }
+
+    package func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey? {
+        guard let row = try? row(entity, digest) else { return nil }
+        return key(entity, digest, row)
+    }
+}

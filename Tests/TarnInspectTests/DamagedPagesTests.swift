@@ -1,0 +1,155 @@
+// Faults of pages: each is found and named, and what does not lie behind it is read all the same.
+
+import Foundation
+import Testing
+
+@testable import TarnInspect
+@testable import TarnStore
+
+@Suite("Inspect: damaged pages")
+struct DamagedPagesTests {
+    /// The bytes of a store, and which pages its tables have.
+    struct Image {
+        var bytes: [UInt8]
+        let tables: [String: TableRecord]
+        let meta: MetaPage
+        private let size = 4096
+
+        init(_ path: String) throws {
+            bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
+            (tables, meta) = try StoreFile.open(at: path) { ($0.snapshot.tables, $0.snapshot.meta) }
+        }
+
+        func root(_ table: String) throws -> Int { Int(try #require(tables[table]?.root)) }
+        func number(_ offset: Int, _ count: Int) -> Int { (0..<count).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
+        mutating func set(_ offset: Int, _ count: Int, _ value: Int) {
+            for index in 0..<count { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
+        }
+        func node(_ page: Int, _ index: Int) -> Int { page * size + number(page * size + 16 + 2 * index, 2) }
+        func child(_ page: Int, _ index: Int) -> Int { number(node(page, index), 6) }
+        mutating func setChild(_ page: Int, _ index: Int, _ child: Int) { set(node(page, index), 6, child) }
+        /// Where the record of a table stands in the table of tables.
+        func record(_ table: String) throws -> Int {
+            let page = Int(try #require(meta.main.root))
+            for index in 0..<(number(page * size + 12, 2) - 16) / 2 {
+                let node = node(page, index), length = number(node + 6, 2)
+                if Array(bytes[node + 8..<node + 8 + length]) == Array(table.utf8) { return node + 8 + length }
+            }
+            throw StoreError.noSuchStore(path: table)
+        }
+    }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var code: Finding.Code
+        var body: @Sendable (inout Image) throws -> Void
+
+        init(_ name: String, _ code: Finding.Code, _ body: @escaping @Sendable (inout Image) throws -> Void) {
+            (testDescription, self.code, self.body) = (name, code, body)
+        }
+    }
+
+    static let faults: [Fault] = [
+        Fault("a leaf that is no leaf", .pageKind) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 10, 2, 0x44) },
+        Fault("a page with another number", .pageNumber) { $0.set($0.child(try $0.root("changes"), 3) * 4096, 4, 77) },
+        Fault("a page whose free room is impossible", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 12, 2, 17) },
+        Fault("a node outside of its page", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 20, 2, 0xFFFF) },
+        Fault("an empty leaf", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 12, 2, 16) },
+        Fault("two nodes in the wrong order", .pageKeyOrder) { image in
+            let page = image.child(try image.root("changes"), 3) * 4096, first = image.number(page + 16, 2), second = image.number(page + 18, 2)
+            image.set(page + 16, 2, second)
+            image.set(page + 18, 2, first)
+        },
+        Fault("two pages exchanged", .pageKeyOrder) { image in
+            let root = try image.root("changes"), (first, second) = (image.child(root, 2), image.child(root, 3))
+            image.setChild(root, 2, second)
+            image.setChild(root, 3, first)
+        },
+        Fault("a loop", .pageReachedTwice) { image in
+            let root = try image.root("changes")
+            image.setChild(root, 3, root)
+        },
+        Fault("a page of two tables", .pageReachedTwice) { image in
+            image.setChild(try image.root("changes"), 3, try image.root("urls"))
+        },
+        Fault("a page beyond the last", .pageOutOfBounds) { $0.setChild(try $0.root("changes"), 3, 1 << 40) },
+        Fault("a meta page as a leaf", .pageOutOfBounds) { $0.setChild(try $0.root("changes"), 3, 1) },
+        Fault("a tree that is too deep", .pageDepth) { $0.set(try $0.record("changes") + 6, 2, 9) },
+        Fault("a table with another number of entries", .tableCounts) { $0.set(try $0.record("changes") + 32, 8, 5) },
+        Fault("a table with options", .tableRecord) { $0.set(try $0.record("changes") + 4, 2, 4) },
+        Fault("a free page that is in use", .freeListed) { image in
+            let leaf = Int(try #require(image.meta.freeList.root)), node = image.node(leaf, 0)
+            image.set(node + 8 + 8 + 8, 8, try image.root("urls"))
+        },
+        Fault("a free list that says it is longer than it is", .freeList) { image in
+            let leaf = Int(try #require(image.meta.freeList.root)), node = image.node(leaf, 0)
+            image.set(node + 8 + 8, 8, 1 << 50)
+        },
+        Fault("a page that is free twice", .freeListedTwice) { image in
+            let leaf = Int(try #require(image.meta.freeList.root)), node = image.node(leaf, 0)
+            image.set(node + 8 + 8 + 8, 8, image.number(node + 8 + 8 + 16, 8))
+        },
+        Fault("pages that nobody has", .pageLost) { $0.set($0.meta.number * 4096 + 136, 8, Int($0.meta.lastPage) + 5) },
+        Fault("a last page that cannot be", .pageLost) { $0.set($0.meta.number * 4096 + 136, 8, 1 << 45) },
+        Fault("a value whose pages lie beyond the file", .pageOutOfBounds) { image in
+            let page = try image.overflowingNode("r/2")
+            image.set(page, 8, 1 << 40)
+        },
+        Fault("a file that was cut off", .pageMissing) { $0.bytes.removeLast($0.bytes.count / 3) },
+        Fault("a newer meta page that is damaged", .meta) { $0.bytes[$0.meta.number * 4096 + 16] ^= 1 },
+        Fault("both meta pages damaged", .noMeta) { image in for page in 0..<2 { image.bytes[page * 4096 + 16] ^= 1 } },
+        Fault("zeros", .noMeta) { $0.bytes = Array(repeating: 0, count: 50_000) },
+        Fault("an image in place of the file", .noMeta) { $0.bytes = [0x89, 0x50, 0x4E, 0x47] + Array(repeating: 0x42, count: 50_000) },
+        Fault("an empty file", .noMeta) { $0.bytes = [] },
+    ]
+
+    @Test("each fault of pages is found with its code, by whatever way the file could be opened", arguments: faults)
+    func faultsAreFound(_ fault: Fault) throws {
+        let store = try RichStore()
+        var image = try Image(store.path)
+        try fault.body(&image)
+        try store.write(image.bytes)
+        let report = try StoreVerification(ofStoreAt: store.path)
+        #expect(report.counts[fault.code, default: 0] > 0, "\(report.findings.prefix(5)) \(report.aloneBecause ?? "")")
+        #expect(!report.isSound)
+        var lines = 0, damages = 0
+        // What the fault does not concern is dumped: all records, but where the file as a whole cannot be read.
+        do {
+            try StoreDump(storeAt: store.path).records(line: { _ in lines += 1 }, damaged: { _ in damages += 1 })
+            if fault.code != .meta, fault.code != .pageMissing { #expect(lines + damages >= 455, "\(lines) \(damages)") }
+        } catch let error as StoreError {
+            #expect(error.description.count > 20)
+        }
+    }
+
+    @Test("a loop anywhere in any branch comes to an end", .timeLimit(.minutes(1)))
+    func loops() throws {
+        let store = try RichStore()
+        let image = try Image(store.path)
+        for table in image.tables.keys.sorted() {
+            guard let record = image.tables[table], record.depth > 1, let root = record.root.map({ Int($0) }) else { continue }
+            for child in 0..<min(3, (image.number(root * 4096 + 12, 2) - 16) / 2) {
+                var broken = image
+                broken.setChild(root, child, root)
+                try store.write(broken.bytes)
+                let report = try StoreVerification(ofStoreAt: store.path)
+                #expect(report.counts[.pageReachedTwice] != nil, "\(table)")
+            }
+        }
+    }
+}
+
+extension DamagedPagesTests.Image {
+    /// Where the number of the first page stands of some value that has pages of its own.
+    func overflowingNode(_ table: String) throws -> Int {
+        var pages = [try root(table)]
+        while let page = pages.popLast() {
+            for index in 0..<(number(page * 4096 + 12, 2) - 16) / 2 {
+                if number(page * 4096 + 10, 2) & 1 == 1 { pages.append(child(page, index)) }
+                let node = node(page, index)
+                if number(page * 4096 + 10, 2) & 2 == 2, number(node + 4, 2) & 1 == 1 { return node + 8 + number(node + 6, 2) }
+            }
+        }
+        throw StoreError.noSuchStore(path: table)
+    }
+}

@@ -1,0 +1,270 @@
+// `verify` finds nothing in whole stores, and names every damage that is done on purpose with its own code.
+
+import Foundation
+import LMDB
+import Testing
+
+@testable import TarnInspect
+@testable import TarnStore
+
+@Suite("Inspect: verification")
+struct VerificationTests {
+    typealias Codes = Set<Finding.Code>
+
+    private func verify(_ path: String) throws -> StoreVerification { try StoreVerification(ofStoreAt: path) }
+
+    @Test("a store that has some of everything is sound, and what was counted is what it holds")
+    func soundStore() throws {
+        let store = try RichStore()
+        let before = try store.bytes
+        let report = try verify(store.path)
+        #expect(report.findings == [] && report.notCompared == [] && report.isSound && report.isHeld)
+        #expect(report.records.map { "\($0.entity) \($0.count)" } == ["User 42", "Issue 360", "Label 4", "Part 88", "Event 10", "Push 10"])
+        #expect(report.responses == 6 && report.changes > 300 && report.indexEntries > 1000 && report.sequence == 4)
+        let after = try store.bytes
+        #expect(after == before, "something was written")
+    }
+
+    @Test("a store that is being written to is held as of one commit, and is sound however often it is looked at")
+    func liveStore() throws {
+        let rich = try RichStore()
+        let store = try Store.open(at: rich.path, options: Store.Options(durability: .volatile))
+        let isDone = Flag()
+        let writer = Thread {
+            var number: Int64 = 5000
+            while !isDone.isSet {
+                try? store.write { writer in
+                    for key in number..<number + 20 { try writer.put("Label", RecordKey("label \(key % 300)"), []) }
+                    for key in number - 200..<number - 100 { _ = try writer.delete("Label", RecordKey("label \(key % 300)")) }
+                }
+                number += 20
+            }
+            isDone.end()
+        }
+        writer.start()
+        var sequences: Set<UInt64> = []
+        for _ in 0..<15 {
+            let report = try verify(rich.path)
+            #expect(report.isSound && report.isHeld, "\(report.findings.prefix(3))")
+            sequences.insert(report.sequence)
+        }
+        isDone.set()
+        #expect(sequences.count > 3, "nothing was written meanwhile")
+    }
+
+    private final class Flag: @unchecked Sendable {
+        // Guarded by its condition.
+        private let condition = NSCondition()
+        private var isStopping = false, hasEnded = false
+        var isSet: Bool { condition.withLock { isStopping } }
+        func set() {
+            condition.lock()
+            isStopping = true
+            while !hasEnded { condition.wait() }
+            condition.unlock()
+        }
+        func end() {
+            condition.withLock { hasEnded = true }
+            condition.broadcast()
+        }
+    }
+
+    // MARK: - Damage to what stands in tables
+
+    struct Damage: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var codes: Codes
+        var body: @Sendable (inout Editor) throws -> Void
+
+        init(_ name: String, _ codes: Codes, _ body: @escaping @Sendable (inout Editor) throws -> Void) {
+            (testDescription, self.codes, self.body) = (name, codes, body)
+        }
+    }
+
+    static let damages: [Damage] = [
+        Damage("a byte of a row", [.rowChecksum]) { try $0.change($0.records("User"), $0.key(5)) { $0[$0.count - 1] ^= 1 } },
+        Damage("a row that ends early", [.rowForm]) { try $0.change($0.records("User"), $0.key(5)) { $0 = Array($0.prefix(10)) } },
+        Damage("a row that is gone", [.indexExtra, .changeExtra]) { try $0.remove($0.records("User"), $0.key(1)) },
+        Damage("a listed row that is gone", [.indexExtra, .responseRecord, .changeExtra]) { try $0.remove($0.records("Issue"), $0.key(1)) },
+        Damage("a row of an unknown entity", [.rowEntity]) { try $0.changeRow("User", 5) { $0[6] = 99 } },
+        Damage("a row of an unknown format", [.rowForm]) { try $0.changeRow("User", 5) { $0[0] = 9 } },
+        Damage("a field of the wrong type", [.rowValue]) { editor in
+            try editor.changeRow("Issue", 1) { row in
+                let title = try #require(row.firstRange(of: Array("\u{7}Issue 1".utf8)))
+                row[title.lowerBound] = ValueTag.url
+            }
+        },
+        Damage("a row under another key", [.rowKey, .changeMissing]) { editor in
+            let row = try editor.value(editor.records("Label"), RecordKey("bug").storageKey)
+            try editor.put(editor.records("Label"), RecordKey("gub").storageKey, row, of: "Label")
+        },
+        Damage("a dictionary that is gone", [.rowDictionary]) { try $0.remove("meta", Array("dictionary 1".utf8)) },
+        Damage("a dictionary that zstd cannot use", [.dictionary, .counter]) { try $0.put("meta", Array("dictionary 9".utf8), [1]) },
+        Damage("an entry of an attribute's index that is gone", [.indexMissing]) { try $0.removeFirst($0.index("User", "age")) },
+        Damage("an entry of a declared index that is gone", [.indexMissing]) { try $0.removeFirst($0.index("User", "byName")) },
+        Damage("an entry of an inverse that is gone", [.indexMissing]) { try $0.removeFirst($0.index("Issue", "author")) },
+        Damage("an entry of a long list's inverse that is gone", [.indexMissing]) { try $0.removeFirst($0.index("Issue", "parts")) },
+        Damage("a member that is gone", [.indexMissing]) { try $0.removeFirst($0.members("Push")) },
+        Damage("an entry too many", [.indexExtra]) { editor in
+            var key = try editor.first(editor.index("User", "age")).key
+            key[key.count - 1] ^= 1
+            try editor.put(editor.index("User", "age"), key, [])
+        },
+        Damage("an index entry with a value", [.indexForm]) { editor in
+            try editor.put(editor.index("User", "age"), editor.first(editor.index("User", "age")).key, [1])
+        },
+        Damage("two records with one unique value", [.indexNotUnique]) { editor in
+            try editor.changeRow("User", 2) { row in
+                let login = try #require(row.firstRange(of: Array("user2".utf8)))
+                row[login.upperBound - 1] = UInt8(ascii: "1")
+            }
+            let table = try editor.index("User", "login"), entry = Array("\u{2}user".utf8)
+            try editor.remove(table, entry + [UInt8(ascii: "2"), 0] + editor.key(2))
+            try editor.put(table, entry + [UInt8(ascii: "1"), 0] + editor.key(2), [])
+        },
+        Damage("a reference of a long list that is gone", [.list, .indexExtra]) { try $0.removeFirst("edges") },
+        Damage("another reference in a long list", [.list, .indexExtra, .indexMissing]) { editor in
+            let (key, _) = try editor.first("edges")
+            try editor.put("edges", key, RecordKey([.int(5), .int(5000)]).storageKey)
+        },
+        Damage("a reference of a list that nobody has", [.listExtra]) { try $0.put("edges", Array(repeating: 7, count: 12), $0.key(1)) },
+        Damage("a request that is gone", [.responseMissing]) { try $0.removeFirst("requests") },
+        Damage("a request that leads to another response", [.responseMissing]) { editor in
+            let (key, value) = try editor.first("requests")
+            try editor.put("requests", key, value.dropLast() + [value[7] == 1 ? 2 : 1])
+        },
+        Damage("a URL that is gone", [.responseMissing]) { try $0.removeFirst("urls") },
+        Damage("a URL too many", [.responseExtra]) { try $0.put("urls", Array(repeating: 65, count: 20), []) },
+        Damage("a member of a response that is gone", [.responseMissing]) { try $0.removeFirst("members") },
+        Damage("a member of no response", [.responseExtra]) { try $0.put("members", [0, 1, 21, 1] + Array(repeating: 0, count: 8), []) },
+        Damage("a byte of a response", [.responseForm]) { editor in
+            let (key, value) = try editor.first("responses")
+            try editor.put("responses", key, value.dropLast() + [value[value.count - 1] ^ 1])
+        },
+        Damage("a body of no response", [.responseExtra]) { try $0.put("bodies", Array(repeating: 1, count: 12), [1]) },
+        Damage("a change that is gone", [.changeMissing]) { try $0.removeFirst("changes") },
+        Damage("a change that cannot be read", [.changeForm]) { try $0.put("changes", $0.first("changes").key, [9, 9]) },
+        Damage("a change of a record that never was", [.changeExtra]) { editor in
+            try editor.put("changes", [0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0], [1, 1, 0] + editor.key(99))
+        },
+        Damage("a change too late", [.changeExtra, .counter]) { editor in
+            try editor.put("changes", [0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 0], [3, 1, 0] + editor.key(99))
+        },
+        Damage("a counter of responses that lags", [.counter]) { try $0.put("meta", Array("next response".utf8), [0, 0, 0, 0, 0, 0, 0, 1]) },
+        Damage("a counter of lists that lags", [.counter]) { try $0.remove("meta", Array("next list".utf8)) },
+        Damage("a counter of dictionaries that lags", [.counter]) { try $0.remove("meta", Array("next dictionary".utf8)) },
+        Damage("no incarnation", [.setting]) { try $0.remove("meta", Array("incarnation".utf8)) },
+        Damage("a mark of no index", [.setting]) { try $0.put("meta", Array("index 999".utf8), Array(repeating: 1, count: 10)) },
+        Damage("a catalog that is no JSON", [.catalog]) { try $0.put("meta", Array("catalog".utf8), [1, 2, 3]) },
+        Damage("no format", [.noStore]) { try $0.remove("meta", Array("format".utf8)) },
+        Damage("a newer format", [.newerFormat]) { try $0.put("meta", Array("format".utf8), Array("99".utf8)) },
+        Damage("a table of nobody", [.tableUnknown]) { try $0.put("r/999", [1], [1]) },
+        Damage("a byte of a checkpoint", [.checkpoint]) { editor in
+            let (key, value) = try editor.first("checkpoints")
+            try editor.put("checkpoints", key, value.dropLast() + [value[value.count - 1] ^ 1])
+        },
+        Damage("a scan that cannot be read", [.scan]) { try $0.put("scans", $0.first("scans").key, [1]) },
+        Damage("a mark that cannot be read", [.localMark]) { try $0.put("local", $0.first("local").key, Array(repeating: 1, count: 30)) },
+    ]
+
+    @Test("what is wrong in tables is found, with its own code and nothing else", arguments: damages)
+    func damagedTables(_ damage: Damage) throws {
+        let store = try RichStore()
+        let names = try StoreStatistics(ofStoreAt: store.path).tables.map(\.name) + (damage.codes == [.tableUnknown] ? ["r/999"] : [])
+        try store.damage { transaction, catalog in
+            var tables: [String: LMDB.Table] = [:]
+            for name in names { tables[name] = try transaction.table(name) }
+            var editor = Editor(transaction: transaction.raw, catalog: catalog, tables: tables)
+            try damage.body(&editor)
+        }
+        let report = try verify(store.path)
+        #expect(Set(report.counts.keys) == damage.codes, "\(report.findings.prefix(5))")
+        #expect(!report.isSound && report.isHeld)
+        for finding in report.findings { #expect(!finding.place.isEmpty && finding.detail.count > 5) }
+    }
+
+    @Test("every code of a fault in tables has a damage that leads to it")
+    func everyCodeIsTried() {
+        let tried = VerificationTests.damages.reduce(into: Codes()) { $0.formUnion($1.codes) }
+        let missing = Finding.Code.allCases.filter { !$0.isOfPages && !tried.contains($0) }
+        #expect(missing == [])
+    }
+
+    @Test("of many findings of one kind a hundred are named, and all are counted")
+    func findingsAreLimited() throws {
+        let store = try RichStore()
+        try store.damage { transaction, catalog in
+            let entity = try #require(catalog.entity("Issue")), index = try #require(entity.field("author")?.index)
+            try transaction.raw.removeAll(try transaction.table("i/\(index)"))
+        }
+        let report = try verify(store.path)
+        #expect(report.counts == [.indexMissing: 60])
+        try store.damage { transaction, catalog in
+            let entity = try #require(catalog.entity("Issue")), index = try #require(entity.field("parts")?.index)
+            try transaction.raw.removeAll(try transaction.table("i/\(index)"))
+        }
+        let second = try verify(store.path)
+        #expect(second.findings.count == 100 && second.counts[.indexMissing, default: 0] > 1200)
+    }
+}
+
+/// Changes tables inside of a transaction.
+struct Editor {
+    let transaction: RawTransaction
+    let catalog: Catalog
+    let tables: [String: LMDB.Table]
+
+    func table(_ name: String) throws -> LMDB.Table { try #require(tables[name]) }
+    func key(_ number: Int64) -> [UInt8] { RecordKey(number).storageKey }
+    func records(_ entity: String) throws -> String { "r/\(try #require(catalog.entity(entity)).root)" }
+    func members(_ entity: String) throws -> String { "i/\(try #require(catalog.entity(entity)?.members))" }
+    func index(_ entity: String, _ name: String) throws -> String {
+        let entity = try #require(catalog.entity(entity))
+        return "i/\(try #require(entity.field(name)?.index ?? entity.index(name)?.id))"
+    }
+
+    func first(_ name: String) throws -> (key: [UInt8], value: [UInt8]) {
+        let cursor = try transaction.cursor(table(name))
+        defer { cursor.close() }
+        let (key, value) = try #require(try cursor.first())
+        return (Array(key), Array(value))
+    }
+
+    func value(_ name: String, _ key: [UInt8]) throws -> [UInt8] {
+        let table = try table(name)
+        return Array(try #require(try key.withUnsafeBytes { try transaction.get(table, $0) }))
+    }
+
+    func put(_ name: String, _ key: [UInt8], _ value: [UInt8]) throws {
+        let table = try table(name)
+        try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.put(table, key, $0) } }
+    }
+
+    /// A row with a checksum that is right.
+    func put(_ name: String, _ key: [UInt8], _ row: [UInt8], of entity: String) throws {
+        var row = row
+        let root = try #require(catalog.entity(entity)).root
+        let checksum = row.withUnsafeBytes { row in key.withUnsafeBytes { RowView.checksum(of: row, table: UInt32(root), key: $0) } }
+        for index in 0..<4 { row[8 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
+        try put(name, key, row)
+    }
+
+    func remove(_ name: String, _ key: [UInt8]) throws {
+        let table = try table(name)
+        #expect(try key.withUnsafeBytes { try transaction.delete(table, $0) })
+    }
+
+    func removeFirst(_ name: String) throws { try remove(name, first(name).key) }
+
+    func change(_ name: String, _ key: [UInt8], _ body: (inout [UInt8]) throws -> Void) throws {
+        var value = try value(name, key)
+        try body(&value)
+        try put(name, key, value)
+    }
+
+    func changeRow(_ entity: String, _ number: Int64, _ body: (inout [UInt8]) throws -> Void) throws {
+        var row = try value(records(entity), key(number))
+        try body(&row)
+        try put(records(entity), key(number), row, of: entity)
+    }
+}

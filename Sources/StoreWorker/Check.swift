@@ -41,6 +41,15 @@ func checkStores(further: Bool) -> Int32 {
     return status
 }
 
+/// - Returns: 0 if nothing is wrong with a store.
+func verify(_ path: String) throws -> Int32 {
+    let report = try StoreVerification(ofStoreAt: path)
+    if report.isSound { say("sound") }
+    for finding in report.findings { say("\(finding.code.rawValue) \(finding.place): \(finding.detail)") }
+    for part in report.notCompared { say("not compared: \(part)") }
+    return report.isSound ? 0 : 1
+}
+
 struct Check {
     let store: Store
     private var bounds: [Int: ClosedRange<Int>]

@@ -9,6 +9,11 @@
 //     StoreWorker churn STORE SEED                      writes random items (`Evolving`) until standard input ends; `ack NUMBER`
 //     StoreWorker evolve STORE ROUND ROWS               applies the schema of a round, in steps of ROWS rows; `step INDEX DONE`
 //     StoreWorker serve STORE ROUND                     opens the store with the schema of a round and obeys lines (`serve`)
+//     StoreWorker compact STORE                         compacts the store; `compacted`
+//     StoreWorker rewrite STORE                         writes all rows anew, in steps of 20; `step ROWS`
+//     StoreWorker backup STORE NEW [asItIs]             makes a copy; `copied`
+//     StoreWorker repair STORE                          repairs the store; `repaired`
+//     StoreWorker verify STORE                          looks at everything; `sound`, or what is wrong
 //     StoreWorker damage STORE KIND                     damages a store, to prove that the check finds it
 
 import Foundation
@@ -45,6 +50,17 @@ do {
     case ("churn", 3): try churn(arguments[1], seed: UInt64(arguments[2]) ?? 0)
     case ("evolve", 4): try evolve(arguments[1], round: Int(arguments[2]) ?? 0, rows: Int(arguments[3]) ?? 1)
     case ("serve", 3): try serve(arguments[1], round: Int(arguments[2]) ?? 0)
+    case ("compact", 2):
+        try Store.compact(at: arguments[1])
+        say("compacted")
+    case ("rewrite", 2): try Store.open(at: arguments[1]).rewrite(nil, batch: 20, progress: { say("step \($0.rows)") })
+    case ("backup", 3...4):
+        try Store.open(at: arguments[1]).backup(to: arguments[2], isCompacted: arguments.count == 3)
+        say("copied")
+    case ("repair", 2):
+        try Store.open(at: arguments[1]).repair()
+        say("repaired")
+    case ("verify", 2): exit(try verify(arguments[1]))
     case ("damage", 3): try damage(arguments[1], arguments[2])
     default:
         say("usage: see the first lines of main.swift")

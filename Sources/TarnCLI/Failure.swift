@@ -34,7 +34,7 @@ struct Failure: Error {
             case .unknownEntity, .unknownField, .wrongKey, .wrongType, .leadsToSeveral, .wrongToken, .sortTooLarge:
                 self.init(.usage, error.description)
             // The store is sound, and says no.
-            case .deleteDenied, .notUnique: self.init(.failed, error.description)
+            case .deleteDenied, .notUnique, .destinationExists: self.init(.failed, error.description)
             default: self.init(.store, error.description)
             }
         case let error as QueryTextError: self.init(.usage, error.description)

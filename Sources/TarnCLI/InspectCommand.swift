@@ -15,7 +15,7 @@ struct InspectCommand: ParsableCommand {
               tarn inspect dump forge.tarn | head -3
               tarn inspect verify forge.tarn
             """,
-        subcommands: [StatCommand.self, DumpCommand.self, VerifyCommand.self])
+        subcommands: [StatCommand.self, DumpCommand.self, VerifyCommand.self, SalvageCommand.self])
 }
 
 struct StatCommand: ParsableCommand {
@@ -66,15 +66,7 @@ struct StatCommand: ParsableCommand {
         throw Failure(.store, "\(store): it is damaged; `tarn inspect verify` looks at everything")
     }
 
-    private func size(_ bytes: Int) -> String {
-        var value = Double(bytes), unit = 0
-        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
-        while value >= 1024, unit < units.count - 1 {
-            value /= 1024
-            unit += 1
-        }
-        return unit == 0 ? "\(bytes) B" : "\((value * 10).rounded() / 10) \(units[unit])"
-    }
+    private func size(_ bytes: Int) -> String { byteText(bytes) }
 }
 
 struct DumpCommand: ParsableCommand {

@@ -17,6 +17,7 @@ struct TarnCommand: AsyncParsableCommand {
               tarn related Issue 7 author
               tarn changes --follow
               tarn inspect dump forge.tarn | head
+              tarn store backup forge.tarn copy.tarn
 
             Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly (the rest is committed); 4 credentials;
             5 no network; 6 store; 130 interrupted.
@@ -25,7 +26,7 @@ struct TarnCommand: AsyncParsableCommand {
         subcommands: [
             SyncCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, CountCommand.self, MissingCommand.self,
             ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
-            InspectCommand.self,
+            InspectCommand.self, StoreCommand.self,
         ])
 
     static func main() async {

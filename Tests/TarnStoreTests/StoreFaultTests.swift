@@ -61,28 +61,11 @@ struct StoreFaultTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The library, built once for all tests, in a folder that goes with the process.
-    private static let library = Result { () throws -> (path: String, folder: TemporaryFolder) in
-        let folder = try TemporaryFolder()
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let build = Process()
-        build.executableURL = root.appendingPathComponent("tools/faults/build")
-        build.arguments = [folder("fault.so")]
-        try build.run()
-        build.waitUntilExit()
-        guard build.terminationStatus == 0 else { throw WorkerProcess.Failure(description: "tools/faults/build failed") }
-        return (folder("fault.so"), folder)
-    }
-
     /// Runs the script on a store of its own. Returns the process that has ended, and what it said.
     private static func run(
         _ path: String, _ durability: String, at number: Int = 0, _ fault: Fault? = nil, log: String? = nil
     ) throws -> (status: Int32, lines: [String]) {
-        var environment = [
-            "LD_PRELOAD": try library.get().path, "FAULT_DIRECTORY": path, "FAULT_AT": "\(number)", "SWIFT_BACKTRACE": "enable=no",
-            // The order of dictionaries decides which pages a transaction takes.
-            "SWIFT_DETERMINISTIC_HASHING": "1",
-        ]
+        var environment = try FaultLibrary.environment(path, ["FAULT_AT": "\(number)"])
         if let fault { environment["FAULT_KIND"] = fault.kind }
         if fault?.isSticky == true { environment["FAULT_STICKY"] = "1" }
         if let log { environment["FAULT_LOG"] = log }

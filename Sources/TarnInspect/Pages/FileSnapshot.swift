@@ -96,7 +96,8 @@ final class FileSnapshot {
 
     private static let deepest = 64
 
-    private func value(of node: TreePage.Node, in page: TreePage) -> [UInt8]? {
+    /// The value of a node of a leaf, wherever it stands. Nil if it cannot be read.
+    func value(of node: TreePage.Node, in page: TreePage) -> [UInt8]? {
         guard node.isOverflowing else { return Array(page.page.bytes[node.value]) }
         let first = page.page.u64(node.value.lowerBound)
         guard first >= 2, first <= meta.lastPage, let start = file.page(first), case .overflow = TreePage(start).kind else { return nil }

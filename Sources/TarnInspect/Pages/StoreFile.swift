@@ -166,10 +166,58 @@ final class StoreFile: RecordSource {
         return snapshot.value(key, in: record)
     }
 
+    // MARK: - Pages that no tree leads to
+
+    /// The pages of the file that no tree has led to and that are not free, and whether the list of free pages could be read: otherwise some
+    /// of them are old.
+    func pagesOfNobody() -> (pages: [UInt64], isCertain: Bool) {
+        var walk = walk, free = PageMap()
+        let list = snapshot.forEachFreePage(&walk) { _, number in free[number] = 1 }
+        let end = min(snapshot.file.pageCount, 1 << 40)
+        guard end > 2 else { return ([], list.isWhole) }
+        return ((2..<end).filter { walk.pages[$0] == 0 && free[$0] == 0 }, list.isWhole)
+    }
+
+    /// Calls the closure with each entry of a leaf that can be read; with none if the page is no leaf.
+    func forEachNode(ofLeaf number: UInt64, _ body: (_ node: Int, _ key: Bytes, _ value: Bytes) throws -> Void) rethrows {
+        guard let bytes = snapshot.file.page(number), TreePage(bytes).kind == .leaf else { return }
+        for node in 0..<TreePage(bytes).count { try withNode(node, ofLeaf: number) { try body(node, $0, $1) } }
+    }
+
+    func withNode(_ index: Int, ofLeaf number: UInt64, _ body: (Bytes, Bytes) throws -> Void) rethrows {
+        guard let bytes = snapshot.file.page(number), let node = TreePage(bytes).node(index), !node.key.isEmpty,
+            let value = snapshot.value(of: node, in: TreePage(bytes))
+        else { return }
+        try bytes.bytes.withUnsafeBytes { page in try value.withUnsafeBytes { try body(page.slice(node.key), $0) } }
+    }
+
+    /// Looks for the catalog and the dictionaries on all pages of the file: what was once written stands there for a while.
+    func lookForSettings() {
+        var best: (size: Int, text: [UInt8])?
+        for number in 2..<max(2, min(snapshot.file.pageCount, 1 << 40)) {
+            forEachNode(ofLeaf: number) { _, key, value in
+                let name = String(decoding: key, as: UTF8.self)
+                if name == "\(MetaKey.catalog)", let found = try? JSONDecoder().decode(Catalog.self, from: Data(value)) {
+                    // Ids are never used again: the newest has the highest.
+                    let size = Int(found.nextEntity) + Int(found.nextIndex) + found.entities.reduce(0) { $0 + Int($1.nextField) + $1.fields.count }
+                    if size >= best?.size ?? 0 { best = (size, Array(value)) }
+                } else if name.hasPrefix(MetaKey.dictionaryPrefix), settings[name] == nil, value.count > 2 {
+                    settings[name] = Array(value)
+                }
+            }
+        }
+        if let best { settings["\(MetaKey.catalog)"] = best.text }
+        takeSettings()
+    }
+
     // MARK: - Settings and catalog
 
     private func readSettings() {
         forEach(in: TableName.meta) { key, value in settings[String(decoding: key, as: UTF8.self)] = Array(value) }
+        takeSettings()
+    }
+
+    private func takeSettings() {
         for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
             if name.hasPrefix(MetaKey.dictionaryPrefix) {
                 let id = UInt16(name.dropFirst(MetaKey.dictionaryPrefix.count)) ?? 0

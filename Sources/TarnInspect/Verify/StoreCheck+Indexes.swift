@@ -12,7 +12,7 @@ extension StoreCheck {
                 findings.add(.tableMissing, table, "the catalog has the \(name)")
                 continue
             }
-            var found = EntrySum(), unique = UniqueCheck(self, id, owner)
+            var found = EntrySet(), unique = UniqueCheck(self, id, owner)
             let isWhole = try file.forEach(in: table) { key, value in
                 found.add(key)
                 if !value.isEmpty { findings.add(.indexForm, name, "an entry has a value of \(value.count) bytes") }
@@ -23,7 +23,7 @@ extension StoreCheck {
                 notCompared.append("the \(name): some of its entries or rows cannot be read")
                 continue
             }
-            let wanted = expected[id] ?? EntrySum()
+            let wanted = expected[id] ?? EntrySet()
             guard found != wanted || file.marks[id]?.phase == .building else { continue }
             try nameDifferences(id, name, owner, table)
         }
@@ -49,8 +49,7 @@ extension StoreCheck {
     }
 
     func name(of id: UInt32) -> String {
-        guard let owner = owner(of: id) else { return "index \(id)" }
-        return "index \(owner.entity.name)" + (owner.index.map { ".\($0.name)" } ?? "")
+        "index \(catalog.fullName(ofIndex: id))"
     }
 
     /// Looks for each entry by itself: which are missing, and which are too many.
@@ -60,7 +59,7 @@ extension StoreCheck {
             // Of rows that the building of an index has not come to yet only those have entries that were written since.
             if let builtUpTo, builtUpTo.withUnsafeBytes({ Bytes.compare(key, $0) > 0 }) { return }
             try withRow(owner.root, value) { entity, rules, row in
-                try file.forEachEntry(rules, key, row) { index, entry, _ in
+                try file.forEachEntry(rules, key, row.body) { index, entry, _ in
                     guard index == id, file.value(entry, in: table) == nil else { return }
                     findings.add(.indexMissing, name, "\(entity.name) \(RecordKey.describe(storageKey: key)) has no entry")
                 }
@@ -105,7 +104,7 @@ extension StoreCheck {
         var entries: Set<[UInt8]> = []
         try value.withUnsafeBytes { value in
             try withRow(root, value) { _, rules, row in
-                try file.forEachEntry(rules, key, row) { index, entry, _ in if index == id { entries.insert(Array(entry)) } }
+                try file.forEachEntry(rules, key, row.body) { index, entry, _ in if index == id { entries.insert(Array(entry)) } }
             }
         }
         if entries.count > 100, memory.entries.count < 1000 { memory.entries[name] = entries }

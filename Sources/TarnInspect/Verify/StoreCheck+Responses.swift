@@ -5,7 +5,7 @@ import TarnStore
 extension StoreCheck {
     /// What the entries of responses say that the other tables have.
     private struct Expected {
-        var requests = EntrySum(), urls = EntrySum(), members = EntrySum()
+        var requests = EntrySet(), urls = EntrySet(), members = EntrySet()
     }
 
     func checkResponses() throws {
@@ -45,12 +45,12 @@ extension StoreCheck {
     }
 
     private func add(_ id: UInt64, _ entry: ResponseEntry, to expected: inout Expected) {
-        entry.request.digest.withUnsafeBytes { digest in withUnsafeBytes(of: id.bigEndian) { expected.requests.add(digest, $0) } }
-        entry.request.urlKey(id, into: &scratch)
-        expected.urls.add(scratch.bytes)
-        for record in Set(entry.listed) {
-            record.memberKey(id, into: &scratch)
-            expected.members.add(scratch.bytes)
+        entry.forEachPlace(id) { place, key, value in
+            switch place {
+            case .requests: expected.requests.add(key, value)
+            case .urls: expected.urls.add(key)
+            case .members: expected.members.add(key)
+            }
         }
     }
 
@@ -70,8 +70,8 @@ extension StoreCheck {
         }
     }
 
-    private func compare(_ table: String, _ wanted: EntrySum, _ isWhole: Bool, withValues: Bool) {
-        var found = EntrySum()
+    private func compare(_ table: String, _ wanted: EntrySet, _ isWhole: Bool, withValues: Bool) {
+        var found = EntrySet()
         let isTableWhole = file.forEach(in: table) { key, value in
             found.add(key, withValues ? value : .empty)
             if !withValues, !value.isEmpty { findings.add(.responseForm, table, "an entry has a value") }
@@ -83,21 +83,21 @@ extension StoreCheck {
         nameDifferences(table)
     }
 
+    private static func table(of place: ResponseEntry.Place) -> String {
+        switch place {
+        case .requests: TableName.requests
+        case .urls: TableName.urls
+        case .members: TableName.members
+        }
+    }
+
     private func nameDifferences(_ table: String) {
         var wanted: [[UInt8]: UInt64] = [:]
         file.again(TableName.responses) { key, value in
             guard let row = RowView(value), let entry = ResponseEntry(row), key.count == 8 else { return }
             let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
-            switch table {
-            case TableName.requests: wanted[entry.request.digest] = id
-            case TableName.urls:
-                entry.request.urlKey(id, into: &scratch)
-                wanted[Array(scratch.bytes)] = id
-            default:
-                for record in entry.listed {
-                    record.memberKey(id, into: &scratch)
-                    wanted[Array(scratch.bytes)] = id
-                }
+            entry.forEachPlace(id) { place, key, _ in
+                if table == StoreCheck.table(of: place) { wanted[Array(key)] = id }
             }
         }
         file.again(table) { key, value in

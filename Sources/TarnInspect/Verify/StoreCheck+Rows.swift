@@ -49,7 +49,7 @@ extension StoreCheck {
             try checkValues(entity, rules, row, place(entity))
             highestVersion = max(highestVersion, row.version)
             rowCounts[entity.id, default: 0] += 1
-            try file.forEachEntry(rules, key, row) { index, entry, _ in expected[index, default: EntrySum()].add(entry) }
+            try file.forEachEntry(rules, key, row.body) { index, entry, _ in expected[index, default: EntrySet()].add(entry) }
             return true
         }
     }
@@ -96,20 +96,8 @@ extension StoreCheck {
         if lists.updateValue(list.count, forKey: list.id) != nil {
             findings.add(.list, "\(place()).\(field.name)", "another record has the list \(list.id) as well")
         }
-        var whole = ByteWriter()
-        whole.append(ValueTag.references)
-        var count: UInt32 = 0
-        let isWhole = try file.forEachReference(value) { target in
-            guard target.count > 0, target.count < 256 else { return false }
-            whole.appendReferenceElement(target)
-            count += 1
-            return true
-        }
-        guard isWhole, count == list.count else {
-            return findings.add(.list, "\(place()).\(field.name)", "\(count) of \(list.count) references are there")
-        }
-        if EdgeList(id: list.id, of: EncodedValue(whole.bytes)) != list {
-            findings.add(.list, "\(place()).\(field.name)", "the references are not those that the row's digest is of")
+        if try !file.isWhole(list, value) {
+            findings.add(.list, "\(place()).\(field.name)", "not all of its \(list.count) references are there, or they are others than the row's digest is of")
         }
     }
 
@@ -124,34 +112,5 @@ extension StoreCheck {
             findings.add(.listExtra, "list \(id)", lists[id] == nil ? "no record has it" : "position \(position) is behind its end")
         }
         if !isWhole, !lists.isEmpty { notCompared.append("whose the long lists are: some rows cannot be read") }
-    }
-}
-
-extension StoreFile {
-    /// Calls the closure with every index entry that a row makes, each once: the index, the entry, and how many bytes of it have to be
-    /// unique.
-    func forEachEntry(_ rules: EntityRules, _ key: Bytes, _ row: RowView, _ body: (UInt32, Bytes, Int) -> Void) throws {
-        for members in rules.members { body(members, key, 0) }
-        for index in rules.indexes { try forEachEntry(index, key, row) { body(index.id, $0, $1) } }
-    }
-
-    /// The same for one index that is not of members.
-    func forEachEntry(_ index: CompiledIndex, _ key: Bytes, _ row: RowView, _ body: (Bytes, Int) -> Void) throws {
-        var scratch = ByteWriter()
-        if case .field(let field) = index.source, case .reference(let reference) = field.kind, let value = row.body.value(of: field.id),
-            value.tag == ValueTag.edges || value.tag == ValueTag.references
-        {
-            // The same target twice in a list is one entry.
-            var seen: Set<[UInt8]> = []
-            try forEachReference(value) { target in
-                guard seen.insert(Array(target)).inserted else { return true }
-                scratch.removeAll()
-                IndexEntry.append(target, reference, key, to: &scratch)
-                body(scratch.bytes, 0)
-                return true
-            }
-            return
-        }
-        IndexEntry.forEach(index, row.body, owner: key, scratch: &scratch) { body($0, $1) }
     }
 }

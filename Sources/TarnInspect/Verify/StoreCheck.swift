@@ -12,7 +12,7 @@ final class StoreCheck {
     var rowCounts: [UInt16: Int] = [:]
     var indexEntries = 0, responseCount = 0, changeCount = 0
     /// Of each index, what the rows say that it has.
-    var expected: [UInt32: EntrySum] = [:]
+    var expected: [UInt32: EntrySet] = [:]
     /// Root entities of which not all rows can be read.
     var incompleteRoots: Set<UInt16> = []
     /// The highest version of a row, and of a change.
@@ -20,7 +20,6 @@ final class StoreCheck {
     var highestList: UInt64 = 0
     /// Long lists that rows have: their ids, and how many references.
     var lists: [UInt64: UInt32] = [:]
-    var scratch = ByteWriter()
 
     init(_ file: StoreFile) { self.file = file }
 

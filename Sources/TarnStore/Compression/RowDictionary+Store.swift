@@ -23,6 +23,13 @@ extension RowDictionary {
         return ids
     }
 
+    /// The ids of all dictionaries, of whatever entity.
+    static func ids(_ raw: RawTransaction, _ meta: Table) throws -> [UInt16] {
+        var ids: [UInt16] = []
+        try forEach(raw, meta) { id, _ in ids.append(id) }
+        return ids
+    }
+
     private static func forEach(_ raw: RawTransaction, _ meta: Table, _ body: (UInt16, Bytes) throws -> Void) throws {
         let cursor = try raw.cursor(meta)
         defer { cursor.close() }

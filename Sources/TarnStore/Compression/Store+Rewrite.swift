@@ -16,6 +16,8 @@ public struct RewriteReport: Sendable, Hashable {
     public var bytesAfter = 0
     /// Dictionaries that no row used any more.
     public var dictionariesDropped = 0
+    /// How many rows there are to look at, of all entities that are rewritten.
+    public var total = 0
 
     public init() {}
 }
@@ -36,11 +38,14 @@ extension Store {
     /// - Parameters:
     ///   - entity: the name of an entity; nil for all.
     ///   - batch: how many rows a step takes, about: it ends with a page of the file, and before its rows take 4 MiB.
+    ///   - progress: called after each step, on the calling thread.
     /// - Throws: `StoreError.unknownEntity`; `.damagedRow`, `.damagedDictionary` with the key of a row that cannot be read, before
     ///   which all rows are rewritten; and what a `write` throws.
     @discardableResult
-    public func rewrite(_ entity: String? = nil, batch: Int = 2000) throws -> RewriteReport {
-        try rewrite(entity, batch: batch) { false }
+    public func rewrite(
+        _ entity: String? = nil, batch: Int = 2000, progress: ((RewriteReport) -> Void)? = nil
+    ) throws -> RewriteReport {
+        try rewrite(entity, batch: batch, progress: progress) { false }
     }
 
     /// The same as the blocking `rewrite`, on a thread of its own; the calling task is suspended meanwhile.
@@ -52,7 +57,7 @@ extension Store {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let thread = Thread { [self] in
-                    continuation.resume(with: Result { try rewrite(entity, batch: batch) { isCancelled.isSet.load(ordering: .relaxed) } })
+                    continuation.resume(with: Result { try rewrite(entity, batch: batch, progress: nil) { isCancelled.isSet.load(ordering: .relaxed) } })
                 }
                 thread.name = "tarn.rewrite"
                 thread.start()
@@ -67,10 +72,15 @@ extension Store {
     }
 
     /// - Parameter isCancelled: asked before each step.
-    func rewrite(_ name: String?, batch: Int, isCancelled: () -> Bool) throws -> RewriteReport {
+    func rewrite(
+        _ name: String?, batch: Int, progress: ((RewriteReport) -> Void)? = nil, isCancelled: () -> Bool
+    ) throws -> RewriteReport {
         var report = RewriteReport()
         // Entities that descend from one root share its table, and its dictionary.
         let roots = try name.map { [try state.entity($0).root] } ?? catalog.entities.filter { $0.root == $0.id }.map(\.id)
+        report.total = try read { reader in
+            try roots.reduce(0) { try $0 + reader.access.raw.statistics(reader.access.state.records(of: $1)).entries }
+        }
         for entity in catalog.entities where roots.contains(entity.id) {
             if isCancelled() { throw CancellationError() }
             try beginRewrite(of: entity.id)
@@ -83,6 +93,7 @@ extension Store {
                 report.rewritten += step.rewritten
                 report.bytesBefore += step.bytesBefore
                 report.bytesAfter += step.bytesAfter
+                progress?(report)
                 goesOn = !step.isLast
             }
             report.dictionariesDropped += try endRewrite(of: entity.id)

@@ -97,25 +97,4 @@ extension StoreAccess {
         }
         return false
     }
-
-    /// A copy of a row's fields with long lists in the form of short ones. Nil if there are none.
-    func expandingLongLists(_ body: RowBody) throws -> (bytes: [UInt8], isWide: Bool)? {
-        guard (0..<body.count).contains(where: { body.value(at: $0)?.tag == ValueTag.edges }) else { return nil }
-        var builder = BodyBuilder(), list = ByteWriter(), bytes = ByteWriter()
-        for index in 0..<body.count {
-            guard var value = body.value(at: index) else { continue }
-            if value.tag == ValueTag.edges {
-                list.removeAll()
-                list.append(ValueTag.references)
-                try forEachReference(value) { target in
-                    list.appendReferenceElement(target)
-                    return true
-                }
-                value = EncodedValue(list.bytes)
-            }
-            builder.field(body.id(at: index), value)
-        }
-        builder.finish(into: &bytes)
-        return (Array(bytes.bytes), builder.isWide)
-    }
 }

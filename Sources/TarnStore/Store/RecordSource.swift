@@ -60,6 +60,66 @@ extension RecordSource {
         return fields
     }
 
+    /// Whether all references of a long list are there, and are those that the row's digest is of.
+    package func isWhole(_ list: EdgeList, _ value: EncodedValue) throws -> Bool {
+        var whole = ByteWriter()
+        whole.append(ValueTag.references)
+        let isThere = try forEachReference(value) { target in
+            guard target.count > 0, target.count < 256 else { return false }
+            whole.appendReferenceElement(target)
+            return true
+        }
+        return isThere && EdgeList(id: list.id, of: EncodedValue(whole.bytes)) == list
+    }
+
+    /// A copy of a row's fields with long lists in the form of short ones, and whether all references were there. Nil if there are no long
+    /// lists.
+    package func expandingLongLists(_ body: RowBody) throws -> (bytes: [UInt8], isWide: Bool, isWhole: Bool)? {
+        guard (0..<body.count).contains(where: { body.value(at: $0)?.tag == ValueTag.edges }) else { return nil }
+        var builder = BodyBuilder(), list = ByteWriter(), bytes = ByteWriter(), isWhole = true
+        for index in 0..<body.count {
+            guard var value = body.value(at: index) else { continue }
+            if value.tag == ValueTag.edges {
+                list.removeAll()
+                list.append(ValueTag.references)
+                let isThere = try forEachReference(value) { target in
+                    guard target.count > 0, target.count < 256 else { return false }
+                    list.appendReferenceElement(target)
+                    return true
+                }
+                isWhole = isWhole && isThere
+                value = EncodedValue(list.bytes)
+            }
+            builder.field(body.id(at: index), value)
+        }
+        builder.finish(into: &bytes)
+        return (Array(bytes.bytes), builder.isWide, isWhole)
+    }
+
+    /// Calls the closure with every index entry that a row makes, each once: the index, the entry, and how many bytes of it have to be
+    /// unique. Of a long list that is damaged, with those before the damage.
+    package func forEachEntry(_ rules: EntityRules, _ key: Bytes, _ body: RowBody, _ entry: (UInt32, Bytes, Int) -> Void) throws {
+        for members in rules.members { entry(members, key, 0) }
+        var scratch = ByteWriter()
+        for index in rules.indexes {
+            guard case .field(let field) = index.source, case .reference(let reference) = field.kind,
+                let value = body.value(of: field.id), value.tag == ValueTag.edges || value.tag == ValueTag.references
+            else {
+                IndexEntry.forEach(index, body, owner: key, scratch: &scratch) { entry(index.id, $0, $1) }
+                continue
+            }
+            // The same target twice in a list is one entry.
+            var seen: Set<[UInt8]> = []
+            try forEachReference(value) { target in
+                guard seen.insert(Array(target)).inserted else { return true }
+                scratch.removeAll()
+                IndexEntry.append(target, reference, key, to: &scratch)
+                entry(index.id, scratch.bytes, 0)
+                return true
+            }
+        }
+    }
+
     /// A copy of a value, decoded. Nil if it is malformed, or a list of which a part is missing.
     func decoded(_ value: EncodedValue, digestKey: (Bytes) -> RecordKey?) throws -> Value? {
         guard value.tag == ValueTag.edges else { return value.decoded(digestKey: digestKey) }

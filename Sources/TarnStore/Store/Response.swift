@@ -176,6 +176,25 @@ extension RequestKey {
     }
 }
 
+extension ResponseEntry {
+    /// Where a response is found.
+    package enum Place { case requests, urls, members }
+
+    /// Calls the closure with every entry that other tables have for the response: table, key, value.
+    package func forEachPlace(_ id: UInt64, _ body: (Place, Bytes, Bytes) throws -> Void) rethrows {
+        var key = ByteWriter()
+        try request.digest.withUnsafeBytes { digest in
+            try withUnsafeBytes(of: id.bigEndian) { try body(.requests, digest, $0) }
+        }
+        request.urlKey(id, into: &key)
+        try body(.urls, key.bytes, .empty)
+        for record in Set(listed) {
+            record.memberKey(id, into: &key)
+            try body(.members, key.bytes, .empty)
+        }
+    }
+}
+
 extension StoreAccess {
     package func response(to request: RequestKey) throws -> ResponseEntry? {
         guard let id = try responseID(request) else { return nil }

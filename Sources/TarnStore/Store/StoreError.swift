@@ -9,8 +9,10 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case notAStore(path: String, detail: String)
     /// The store was written by a newer version.
     case newerFormat(path: String, found: Int, known: Int)
-    /// Another process has the store to itself.
-    case storeInUse(path: String)
+    /// Others have the store open, or one has it to itself: their names and process ids, as far as the system says.
+    case storeInUse(path: String, by: [String])
+    /// Something is where a new store was to be made.
+    case destinationExists(path: String)
     /// A process of another namespace of process ids has the store open: two containers, for example.
     case pidNamespaceConflict(path: String)
     /// The file would grow past the quota (nil: the map). Nothing of the write was kept.
@@ -81,7 +83,9 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAStore(let path, let detail): "\(path): not a Tarn store: \(detail)"
         case .newerFormat(let path, let found, let known):
             "\(path): the store has format \(found) and this version reads up to \(known); use a newer version"
-        case .storeInUse(let path): "\(path): another process has the store to itself (compacting); try again later"
+        case .storeInUse(let path, let users):
+            "\(path): the store is in use\(users.isEmpty ? "" : " by \(users.joined(separator: ", "))"), and one of them wants it alone (compacting); try again when they have closed it"
+        case .destinationExists(let path): "\(path): there is something already; name a new directory"
         case .pidNamespaceConflict(let path):
             "\(path): a process of another PID namespace has the store open; share the namespace (containers: `pid`), or close it there"
         case .storeFull(let path, let quota):

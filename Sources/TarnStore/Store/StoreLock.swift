@@ -34,10 +34,39 @@ final class StoreLock: Sendable {
                 guard let recorded = recorded(), let namespace, recorded != namespace else { return }
                 throw .pidNamespaceConflict(path: directory)
             }
-            guard ContinuousClock.now < end else { throw .storeInUse(path: directory) }
+            guard ContinuousClock.now < end else { throw .storeInUse(path: directory, by: users()) }
             usleep(2000)
         }
     }
+
+    /// Has the store alone: nobody else has it open, and nobody opens it meanwhile.
+    ///
+    /// - Throws: `.storeInUse` at once if somebody has it open; `.lmdb` if the lock cannot be made.
+    init(exclusively directory: String) throws(StoreError) {
+        descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw .lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .storeInUse(path: directory, by: users()) }
+        // Whoever has the file open without Tarn holds the lock of LMDB only.
+        if let user = StoreLock.user(ofLock: directory + "/lock.mdb") { throw .storeInUse(path: directory, by: [ProcessTable.describe(user)]) }
+    }
+
+    /// Who has the lock file of LMDB open: every user of an environment holds a lock on its first byte (mdb.c, `mdb_env_share_locks`).
+    /// Not to be called while this process is one of them: closing the file drops its locks.
+    private static func user(ofLock path: String) -> Int32? {
+        let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var range = flock()
+        range.l_type = Int16(F_WRLCK)
+        range.l_whence = Int16(SEEK_SET)
+        range.l_start = 0
+        range.l_len = 1
+        guard fcntl(descriptor, F_GETLK, &range) == 0, range.l_type != Int16(F_UNLCK), range.l_pid > 0 else { return nil }
+        return range.l_pid
+    }
+
+    /// The processes that hold the lock.
+    private func users() -> [String] { ProcessTable.holders(ofFile: descriptor).map(ProcessTable.describe) }
 
     deinit {
         if descriptor >= 0 { close(descriptor) }

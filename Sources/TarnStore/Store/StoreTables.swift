@@ -106,7 +106,7 @@ package final class StoreState: Sendable {
     /// Nil in a store from before there was the table, as long as nobody has opened it for writing.
     let edges: Table?
     /// Nil in the same way.
-    let scans: Table?, local: Table?
+    let scans: Table?, local: Table?, bodies: Table?
     /// What the change log keeps.
     let changeOptions: ChangeOptions
     /// Indexes of which rows may lack their entries.
@@ -132,6 +132,7 @@ package final class StoreState: Sendable {
         edges = fixed[TableName.edges]
         scans = fixed[TableName.scans]
         local = fixed[TableName.local]
+        bodies = fixed[TableName.bodies]
         self.dictionaries = dictionaries
         self.changeOptions = changeOptions.resolved(catalog)
         incomplete = Set(marks.filter { $0.value.phase == .building }.keys)

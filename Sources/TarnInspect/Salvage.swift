@@ -1,0 +1,274 @@
+// Every row of a damaged store that can be read, in a new one.
+
+import Foundation
+import TarnStore
+
+/// What was brought from a damaged store into a new one, and what was not.
+public struct SalvageReport: Sendable {
+    /// Records that the new store has, by entity, in the order of the catalog.
+    public internal(set) var records: [(entity: String, count: Int)] = []
+    /// How many of them no tree led to any more: they were found on pages of their own, and known by their checksums.
+    public internal(set) var found = 0
+    /// Whether some of those that were found may be older than what was lost, or may have been deleted: the list of free pages could not be
+    /// read, so that nobody can tell which pages are old.
+    public internal(set) var mayBeOld = false
+    /// What could not be read: rows and pages, the first thousand.
+    public internal(set) var lost: [StoreDump.Damage] = []
+    /// How many that were.
+    public internal(set) var lostCount = 0
+    /// Whether responses and the progress of mirrors were brought along: only if nothing was lost. Otherwise the next sync asks for
+    /// everything again, and brings back what is missing.
+    public internal(set) var hasProgress = false
+    public internal(set) var responses = 0
+    /// Marks of records that were changed here and not yet at the server.
+    public internal(set) var localChanges = 0
+    /// The commit that the new store is as of.
+    public internal(set) var sequence: UInt64 = 0
+
+    mutating func lose(_ place: String, _ reason: String, isOfPages: Bool = false) {
+        lostCount += 1
+        if lost.count < 1000 { lost.append(StoreDump.Damage(place: place, reason: reason, isOfPages: isOfPages)) }
+    }
+}
+
+extension SalvageReport {
+    /// Brings every row that can be read into a new store, which is complete when this returns and not there before. The damaged one is
+    /// only read. Records keep their keys, values and versions; indexes are made anew; the change log begins anew, and the new store is an
+    /// incarnation of its own.
+    ///
+    /// - Parameters:
+    ///   - damaged: a store, or its `data.mdb`.
+    ///   - new: where no file or directory is yet.
+    /// - Throws: `StoreError.noSuchStore`, `.destinationExists`, `.newerFormat`; `.notAStore` and `.damagedCatalog` if there is
+    ///   nothing that says what the rows mean; what writing can meet.
+    public static func salvage(_ damaged: String, to new: String, progress: ((StoreVerification.Progress) -> Void)? = nil) throws -> SalvageReport {
+        var status = stat()
+        guard lstat(new, &status) != 0 else { throw StoreError.destinationExists(path: new) }
+        return try StoreFile.open(at: damaged, progress: progress.map { told in { told(.init(pages: $0, total: $1)) } }) { file in
+            if let problem = file.formatProblem, problem.code == .newerFormat {
+                throw StoreError.newerFormat(path: damaged, found: file.text(MetaKey.format).flatMap { Int($0) } ?? 0, known: Store.format)
+            }
+            if !file.hasCatalog { file.lookForSettings() }
+            guard file.hasCatalog else {
+                throw StoreError.damagedCatalog(path: damaged, detail: "there is no copy of it that can be read; restore a backup, or mirror again")
+            }
+            let salvage = try Salvage(file, to: new)
+            do {
+                return try salvage.run()
+            } catch {
+                salvage.store.abandon()
+                throw error
+            }
+        }
+    }
+}
+
+/// One salvage.
+private final class Salvage {
+    let file: StoreFile
+    let store: StoreRestoration
+    private var report = SalvageReport()
+    private var counts: [UInt16: Int] = [:]
+    private var highestVersion: UInt64 = 0
+    /// Rows that wait to be written.
+    private var waiting: [Row] = []
+    private var waitingBytes = 0
+    private static let batchBytes = 8 << 20
+
+    private struct Row {
+        var entity: UInt16
+        var key: [UInt8]
+        var body: [UInt8]
+        var isWide: Bool, isPartial: Bool
+        var version: UInt64
+    }
+
+    init(_ file: StoreFile, to new: String) throws {
+        self.file = file
+        let carried = [MetaKey.quota, MetaKey.changeRetention, MetaKey.changeValues].map { "\($0)" }
+        var settings = file.settings.filter { name, value in
+            carried.contains(name)
+                || (name.hasPrefix(MetaKey.dictionaryPrefix) && UInt16(name.dropFirst(MetaKey.dictionaryPrefix.count)).map(file.decoder.hasDictionary) == true)
+        }
+        // Where `meta` is lost and dictionaries were found, their counter is not.
+        let dictionaries = settings.keys.compactMap { UInt64($0.dropFirst(MetaKey.dictionaryPrefix.count)) }
+        let counter = max(dictionaries.max() ?? 0, file.number(MetaKey.nextDictionary) ?? 0)
+        settings["\(MetaKey.nextDictionary)"] = withUnsafeBytes(of: counter.bigEndian) { Array($0) }
+        store = try StoreRestoration(
+            at: new, catalog: file.catalog, settings: settings.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), $0.value) })
+    }
+
+    func run() throws -> SalvageReport {
+        for root in file.catalog.entities where root.root == root.id {
+            let table = TableName.records(root.id)
+            try file.forEach(in: table) { key, value in
+                if let reason = try take(root, key, value) { report.lose("\(root.name) \(file.describe(key))", reason) }
+            }
+            if file.snapshot.tables[table] == nil { report.lose(table, "there is no table of \(root.name) any more", isOfPages: true) }
+        }
+        try flush()
+        for name in [TableName.edges, TableName.responses, TableName.checkpoints, TableName.scans] { file.forEach(in: name) { _, _ in } }
+        try takeLocalMarks()
+        if file.findings.list.contains(where: { $0.code.isOfPages }) { try takeRowsOfNoTree() }
+        for finding in file.findings.list where finding.code.isOfPages { report.lose(finding.place, finding.detail, isOfPages: true) }
+        if report.lostCount == 0 { try takeProgress() }
+        report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)
+        report.records = file.catalog.entities.map { ($0.name, counts[$0.id, default: 0]) }
+        try store.finish(sequence: report.sequence)
+        return report
+    }
+
+    // MARK: - Rows
+
+    /// Takes a row, if it can be read.
+    ///
+    /// - Returns: why it cannot be; nil if it can.
+    private func take(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> String? {
+        guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
+            return value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong"
+        }
+        let reason: String? = try file.decoder.lending {
+            let row: RowView
+            do throws(RowDecoder.Failure) {
+                row = try file.decoder.view(value)
+            } catch .noDictionary(let id) {
+                return "it needs the dictionary \(id), which is missing or damaged"
+            } catch {
+                return "not a row"
+            }
+            guard let entity = file.entity(of: row, root: root.id) else { return "it is of the entity \(row.entity), which is not known" }
+            guard row.body.isWellFormed else { return "its fields do not fit together" }
+            guard key.count > 0, key.count <= StorageKey.digestLength else { return "its key is too long" }
+            try wait(entity, key, row)
+            return nil
+        }
+        if waitingBytes > Salvage.batchBytes { try flush() }
+        return reason
+    }
+
+    private func wait(_ entity: Catalog.Entity, _ key: Bytes, _ row: RowView) throws {
+        let expanded = try file.expandingLongLists(row.body)
+        if let expanded, !expanded.isWhole {
+            report.lose("\(entity.name) \(file.describe(key))", "a long list of it is incomplete; what is there of it was taken")
+        }
+        let body = expanded?.bytes ?? Array(row.body.bytes)
+        waiting.append(
+            Row(
+                entity: entity.id, key: Array(key), body: body, isWide: expanded?.isWide ?? row.body.isWide, isPartial: row.isPartial,
+                version: row.version))
+        waitingBytes += body.count + key.count
+        highestVersion = max(highestVersion, row.version)
+        counts[entity.id, default: 0] += 1
+    }
+
+    private func flush() throws {
+        let rows = waiting, catalog = file.catalog
+        waiting.removeAll(keepingCapacity: true)
+        waitingBytes = 0
+        guard !rows.isEmpty else { return }
+        let dropped = try store.write { writer in
+            for row in rows {
+                guard let entity = catalog.entity(id: row.entity) else { continue }
+                try row.key.withUnsafeBytes { key in
+                    try row.body.withUnsafeBytes { bytes in
+                        guard let body = RowBody(bytes, isWide: row.isWide) else { return }
+                        try writer.restore(entity, key, body, isPartial: row.isPartial, version: row.version)
+                    }
+                }
+            }
+            return try writer.dropDoubles()
+        }
+        for record in dropped {
+            let entity = rows.first { $0.key == record.storageKey }?.entity ?? record.entity
+            counts[entity, default: 1] -= 1
+            let name = catalog.entity(id: record.entity)?.name ?? "?"
+            func key(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { file.describe($0) } }
+            report.lose("\(name) \(key(record.storageKey))", "\(name) \(key(record.holder)) has the same \(record.index), which has to be unique")
+        }
+    }
+
+    // MARK: - Rows that no tree leads to
+
+    /// Rows on pages that nobody leads to any more, since a branch is damaged. Their checksums say whose they are.
+    private func takeRowsOfNoTree() throws {
+        let roots = file.catalog.entities.filter { $0.root == $0.id }
+        let (pages, isCertain) = file.pagesOfNobody()
+        var newest: [ListedRecord: (version: UInt64, page: UInt64, node: Int)] = [:]
+        for page in pages {
+            file.forEachNode(ofLeaf: page) { node, key, value in
+                guard value.count >= RowFormat.headerSize, value[0] == RowFormat.version, key.count <= StorageKey.digestLength,
+                    let entity = file.catalog.entity(id: value.load(6)), let root = roots.first(where: { $0.id == entity.root }),
+                    RowView.hasValidChecksum(value, table: UInt32(root.id), key: key)
+                else { return }
+                let record = ListedRecord(entity: root.id, storageKey: Array(key)), version = value.load(12, UInt64.self)
+                if let known = newest[record], known.version >= version { return }
+                newest[record] = (version, page, node)
+            }
+        }
+        guard !newest.isEmpty else { return }
+        let known = try store.write { writer in try Set(newest.keys.filter { try writer.has($0) }) }
+        // By pages, so that each is read once.
+        let missing = newest.filter { !known.contains($0.key) }.sorted { ($0.value.page, $0.value.node) < ($1.value.page, $1.value.node) }
+        for (record, place) in missing {
+            guard let root = roots.first(where: { $0.id == record.entity }) else { continue }
+            try file.withNode(place.node, ofLeaf: place.page) { key, value in
+                if let reason = try take(root, key, value) { return report.lose("\(root.name) \(file.describe(key))", reason) }
+                report.found += 1
+            }
+        }
+        report.mayBeOld = !isCertain && report.found > 0
+        try flush()
+    }
+
+    // MARK: - What else there is
+
+    private func takeLocalMarks() throws {
+        var marks: [([UInt8], [UInt8])] = []
+        file.forEach(in: TableName.local) { key, value in
+            guard RowView.hasValidChecksum(value, table: 0, key: key), key.count > 2, RowView(value).flatMap({ LocalMark($0) }) != nil else {
+                return report.lose("mark \(file.describe(key))", "it cannot be read, or its checksum is wrong")
+            }
+            marks.append((Array(key), Array(value)))
+        }
+        report.localChanges = marks.count
+        try restore(marks, TableName.local)
+    }
+
+    private func restore(_ rows: [([UInt8], [UInt8])], _ table: String) throws {
+        guard !rows.isEmpty else { return }
+        try store.write { writer in
+            for (key, value) in rows {
+                try key.withUnsafeBytes { key in try value.withUnsafeBytes { try writer.restore(table, key, $0) } }
+            }
+        }
+    }
+
+    /// Responses and progress, which are true only as long as nothing is missing.
+    private func takeProgress() throws {
+        var responses: [ResponseEntry] = [], checkpoints: [([UInt8], [UInt8])] = [], scans: [([UInt8], [UInt8])] = [], isSound = true
+        func isWhole(_ key: Bytes, _ value: Bytes) -> RowView? { RowView.hasValidChecksum(value, table: 0, key: key) ? RowView(value) : nil }
+        file.again(TableName.responses) { key, value in
+            if let entry = isWhole(key, value).flatMap({ ResponseEntry($0) }) { responses.append(entry) }
+        }
+        file.again(TableName.checkpoints) { key, value in
+            guard isWhole(key, value).flatMap({ Checkpoint($0) }) != nil else { return isSound = false }
+            checkpoints.append((Array(key), Array(value)))
+        }
+        file.again(TableName.scans) { key, value in
+            guard ScanMember(key, value) != nil else { return isSound = false }
+            scans.append((Array(key), Array(value)))
+        }
+        guard isSound else { return }
+        report.responses = try store.write { writer in
+            var count = 0
+            for entry in responses where try entry.listed.allSatisfy({ try writer.has($0) }) {
+                try writer.putResponse(entry)
+                count += 1
+            }
+            return count
+        }
+        try restore(checkpoints, TableName.checkpoints)
+        try restore(scans, TableName.scans)
+        report.hasProgress = true
+    }
+}

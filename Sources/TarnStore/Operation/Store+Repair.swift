@@ -1,0 +1,356 @@
+// Making anew what follows from rows: indexes, the tables of responses, counters. All of it in one transaction.
+
+import Foundation
+internal import LMDB
+
+/// What a repair has changed, or would change.
+public struct RepairReport: Sendable, Hashable {
+    /// Indexes that did not have the entries that the rows make: `Issue.author`, and how many entries they had and have.
+    public var indexes: [Rebuilt] = []
+    /// Tables of responses that did not have the entries that the responses make.
+    public var tables: [Rebuilt] = []
+    /// Responses that could not be read, or list a record that is not there: they are taken out, and asked for again by the next sync.
+    public var responsesRemoved = 0
+    /// Counters that lagged behind what they count: name and new value.
+    public var counters: [String: UInt64] = [:]
+    /// Rows of long lists that no record has.
+    public var listRowsRemoved = 0
+    /// Checkpoints, marks and entries of scans that could not be read, and bodies of no response.
+    public var ownRowsRemoved = 0
+    /// Rows of records that cannot be read: left as they are, or taken out, as was asked for.
+    public var damagedRows: [String] = []
+    public var removesDamagedRows = false
+    /// Whether the change log contradicted the rows: then it begins anew, and consumers are told to read everything again.
+    public var clearsChangeLog = false
+
+    /// What stands in a table that was made anew.
+    public struct Rebuilt: Sendable, Hashable {
+        public var name: String
+        public var entriesBefore: Int
+        public var entriesAfter: Int
+    }
+
+    /// Whether there was nothing to repair.
+    public var isEmpty: Bool {
+        indexes.isEmpty && tables.isEmpty && responsesRemoved == 0 && counters.isEmpty && listRowsRemoved == 0 && ownRowsRemoved == 0
+            && damagedRows.isEmpty && !clearsChangeLog
+    }
+
+    public init() {}
+}
+
+extension Store {
+    /// What is left to do by hand.
+    public enum RepairOption: Sendable, Hashable, CaseIterable {
+        /// Says what would be done, and does nothing.
+        case dryRun
+        /// Takes out rows that cannot be read, with the responses that list them, so that the next sync brings them again. Without it they
+        /// stay, and cannot be read or written.
+        case removesDamagedRows
+    }
+
+    /// Makes indexes, the tables of responses, and counters what the rows and the responses say.
+    ///
+    /// Everything happens in one transaction, in which others read what was before and writers wait; a cut-off repair has changed nothing.
+    /// The pages must be whole: of a file whose pages are damaged, `tarn inspect salvage` makes a new store. Make a copy first
+    /// (``backup(to:isCompacted:)``); the command does.
+    ///
+    /// Values that stand twice in a unique index cannot be repaired; `tarn inspect verify` names them.
+    ///
+    /// - Throws: `StoreError.storeFull` if the quota leaves no room; what a `write` throws. Nothing is changed then.
+    @discardableResult
+    public func repair(_ options: Set<RepairOption> = []) throws -> RepairReport {
+        struct Undone: Error {}
+        var report = RepairReport()
+        do {
+            try inWriteTransaction { transaction, state in
+                let context = state.takeContext()
+                defer { state.give(back: context) }
+                var repair = Repair(StoreAccess(transaction.raw, state, context), removesRows: options.contains(.removesDamagedRows))
+                try repair.run()
+                report = repair.report
+                if options.contains(.dryRun) || report.isEmpty { throw Undone() }
+                let generation = try transaction.raw.number(state.meta, key: MetaKey.generation)
+                try transaction.raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
+            }
+            try reload()
+        } catch is Undone {}
+        return report
+    }
+}
+
+/// One repair, inside of a write transaction.
+private struct Repair: ~Copyable {
+    let access: StoreAccess
+    let removesRows: Bool
+    var report = RepairReport()
+    private var expected: [UInt32: EntrySet] = [:]
+    private var highestVersion: UInt64 = 0, highestList: UInt64 = 0
+    private var lists: [UInt64: UInt32] = [:]
+
+    private var raw: RawTransaction { access.raw }
+    private var meta: Table { access.state.meta }
+
+    init(_ access: StoreAccess, removesRows: Bool) {
+        self.access = access
+        self.removesRows = removesRows
+        report.removesDamagedRows = removesRows
+    }
+
+    mutating func run() throws {
+        try raw.willAdd()
+        try readRows()
+        if report.damagedRows.isEmpty || removesRows { try removeLists() }
+        for id in access.catalog.indexIDs { try repair(index: id) }
+        try repairResponses()
+        try repairOwnRows()
+        try repairChanges()
+        try raise(MetaKey.sequence, to: highestVersion)
+        try raise(MetaKey.nextList, to: highestList)
+        try raise(MetaKey.nextDictionary, to: UInt64(try RowDictionary.ids(raw, meta).max() ?? 0))
+    }
+
+    private mutating func raise(_ key: StaticString, to least: UInt64) throws {
+        guard try raw.number(meta, key: key) < least else { return }
+        try raw.put(meta, key: key, number: least)
+        report.counters["\(key)"] = least
+    }
+
+    // MARK: - Rows
+
+    private func forEachRow(of root: Catalog.Entity, _ body: (Bytes, Bytes) throws -> Void) throws {
+        let cursor = try raw.cursor(access.state.records(of: root.id))
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            try body(key, value)
+            entry = try cursor.next()
+        }
+    }
+
+    private var roots: [Catalog.Entity] { access.catalog.entities.filter { $0.root == $0.id } }
+
+    /// A row that can be read in every respect.
+    private func withRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, _ body: (EntityRules, RowView) throws -> Void) throws -> Bool {
+        guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else { return false }
+        return try access.lending {
+            guard let row = try? access.view(value, root, key), row.body.isWellFormed,
+                let entity = access.catalog.entity(id: row.entity), entity.root == root.id
+            else { return false }
+            for index in 0..<row.body.count {
+                guard let value = row.body.value(at: index), let list = EdgeList(value) else { continue }
+                guard try access.isWhole(list, value) else { return false }
+            }
+            try body(access.state.rules(of: entity.id), row)
+            return true
+        }
+    }
+
+    private mutating func readRows() throws {
+        for root in roots {
+            var damaged: [[UInt8]] = [], sums: [UInt32: EntrySet] = [:], version: UInt64 = 0, lists: [EdgeList] = []
+            try forEachRow(of: root) { key, value in
+                let isSound = try withRow(root, key, value) { rules, row in
+                    version = max(version, row.version)
+                    for index in 0..<row.body.count { if let list = EdgeList(row.body.value(at: index)) { lists.append(list) } }
+                    try access.forEachEntry(rules, key, row.body) { index, entry, _ in sums[index, default: EntrySet()].add(entry) }
+                }
+                if !isSound { damaged.append(Array(key)) }
+            }
+            highestVersion = max(highestVersion, version)
+            for list in lists {
+                self.lists[list.id] = list.count
+                highestList = max(highestList, list.id)
+            }
+            for (index, sum) in sums { expected[index, default: EntrySet()].add(sum) }
+            for key in damaged { try take(root, key) }
+        }
+    }
+
+    /// A row that cannot be read.
+    private mutating func take(_ root: Catalog.Entity, _ key: [UInt8]) throws {
+        try key.withUnsafeBytes { key in
+            report.damagedRows.append("\(root.name) \(access.describe(key))")
+            guard removesRows else { return }
+            _ = try raw.delete(access.state.records(of: root.id), key)
+            try access.removeResponses(listing: root.id, key)
+        }
+    }
+
+    private mutating func removeLists() throws {
+        guard let edges = access.state.edges else { return }
+        let cursor = try raw.cursor(edges)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, _) = entry {
+            let isOfList = key.count == 12 && key.loadBigEndian(8, UInt32.self) < lists[key.loadBigEndian(0, UInt64.self)] ?? 0
+            if !isOfList {
+                try cursor.delete()
+                report.listRowsRemoved += 1
+            }
+            entry = try cursor.next()
+        }
+    }
+
+    // MARK: - Indexes
+
+    private mutating func repair(index id: UInt32) throws {
+        let table = try access.state.index(id), marks = try IndexMark.of(id, raw, meta)
+        // One that is being built begins anew; readers do not answer from it.
+        if var mark = marks, mark.phase == .building {
+            guard mark.count > 0 || !mark.key.isEmpty else { return }
+            (mark.count, mark.key) = (0, [])
+            try raw.removeAll(table)
+            return try mark.put(id, raw, meta)
+        }
+        let found = try EntrySet(raw, table), wanted = expected[id] ?? EntrySet()
+        guard found != wanted else { return }
+        try raw.removeAll(table)
+        var changes = IndexChanges(), bytes = 0
+        for root in roots {
+            try forEachRow(of: root) { key, value in
+                _ = try withRow(root, key, value) { rules, row in
+                    try access.forEachEntry(rules, key, row.body) { index, entry, _ in
+                        guard index == id else { return }
+                        changes.add(entry, to: id, insertion: true)
+                        bytes += entry.count
+                    }
+                }
+                guard bytes > Repair.batch else { return }
+                try changes.apply(raw, table: access.state.index) { _, _ in }
+                changes = IndexChanges()
+                bytes = 0
+            }
+        }
+        try changes.apply(raw, table: access.state.index) { _, _ in }
+        report.indexes.append(
+            RepairReport.Rebuilt(name: access.catalog.fullName(ofIndex: id), entriesBefore: found.count, entriesAfter: wanted.count))
+    }
+
+    private static let batch = 64 << 20
+
+    // MARK: - Responses
+
+    private mutating func repairResponses() throws {
+        let state = access.state
+        var removed: [UInt64] = [], requests = EntrySet(), urls = EntrySet(), members = EntrySet(), highest: UInt64 = 0
+        try forEachResponse { id, entry in
+            guard let entry, try entry.listed.allSatisfy({ try isThere($0) }) else { return removed.append(id) }
+            highest = max(highest, id)
+            try entry.forEachPlace(id) { place, key, value in
+                switch place {
+                case .requests: requests.add(key, value)
+                case .urls: urls.add(key)
+                case .members: members.add(key)
+                }
+            }
+        }
+        for id in removed { _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) } }
+        report.responsesRemoved = removed.count
+        try raise(MetaKey.nextResponse, to: highest)
+        if let bodies = state.bodies {
+            let raw = raw
+            try remove(from: bodies) { key, _ in
+                guard key.count >= 8 else { return false }
+                return try raw.get(state.responses, key.slice(0..<8)) != nil
+            }
+        }
+        let known = try [
+            (TableName.requests, state.requests, requests, EntrySet(raw, state.requests)),
+            (TableName.urls, state.urls, urls, EntrySet(raw, state.urls)), (TableName.members, state.members, members, EntrySet(raw, state.members)),
+        ]
+        for (name, table, wanted, found) in known where wanted != found {
+            try raw.removeAll(table)
+            report.tables.append(RepairReport.Rebuilt(name: name, entriesBefore: found.count, entriesAfter: wanted.count))
+        }
+        guard !report.tables.isEmpty else { return }
+        let isAnew = Set(report.tables.map(\.name))
+        try forEachResponse { id, entry in
+            guard let entry else { return }
+            try entry.forEachPlace(id) { place, key, value in
+                switch place {
+                case .requests: if isAnew.contains(TableName.requests) { try raw.put(state.requests, key, value) }
+                case .urls: if isAnew.contains(TableName.urls) { try raw.put(state.urls, key, .empty) }
+                case .members: if isAnew.contains(TableName.members) { try raw.put(state.members, key, .empty) }
+                }
+            }
+        }
+    }
+
+    /// Every response with its id; nil for one that cannot be read.
+    private func forEachResponse(_ body: (UInt64, ResponseEntry?) throws -> Void) throws {
+        let cursor = try raw.cursor(access.state.responses)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            if key.count == 8 {
+                let isSound = RowView.hasValidChecksum(value, table: 0, key: key)
+                try body(key.loadBigEndian(0, UInt64.self), isSound ? RowView(value).flatMap { ResponseEntry($0) } : nil)
+            }
+            entry = try cursor.next()
+        }
+    }
+
+    private func isThere(_ record: ListedRecord) throws -> Bool {
+        guard access.catalog.entity(id: record.entity)?.root == record.entity else { return false }
+        return try record.storageKey.withUnsafeBytes { try raw.get(access.state.records(of: record.entity), $0) != nil }
+    }
+
+    // MARK: - What else there is
+
+    private mutating func repairOwnRows() throws {
+        func isRow(_ key: Bytes, _ value: Bytes) -> RowView? { RowView.hasValidChecksum(value, table: 0, key: key) ? RowView(value) : nil }
+        let state = access.state
+        try remove(from: state.checkpoints) { key, value in isRow(key, value).flatMap { Checkpoint($0) } != nil }
+        if let local = state.local { try remove(from: local) { key, value in isRow(key, value).flatMap { LocalMark($0) } != nil } }
+        if let scans = state.scans { try remove(from: scans) { key, value in ScanMember(key, value) != nil } }
+    }
+
+    private mutating func remove(from table: Table, unless isSound: (Bytes, Bytes) throws -> Bool) throws {
+        let cursor = try raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            if try !isSound(key, value) {
+                try cursor.delete()
+                report.ownRowsRemoved += 1
+            }
+            entry = try cursor.next()
+        }
+    }
+
+    /// A log that contradicts the rows is worth nothing: who follows it would not notice.
+    private mutating func repairChanges() throws {
+        let trimmed = try raw.number(meta, key: MetaKey.trimmedChanges), sequence = try raw.number(meta, key: MetaKey.sequence)
+        var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:], isSound = true
+        let cursor = try raw.cursor(access.state.changes)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry, isSound {
+            if let change = ChangeEntry(key, value), change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence {
+                if let entity = access.catalog.entity(id: change.entity) {
+                    newest[ListedRecord(entity: entity.root, storageKey: Array(change.storageKey))] = (change.sequence, change.operation == .delete)
+                }
+            } else {
+                isSound = false
+            }
+            entry = try cursor.next()
+        }
+        for root in roots where isSound {
+            try forEachRow(of: root) { key, value in
+                guard value.count >= RowFormat.headerSize else { return }
+                let version = value.load(12, UInt64.self)
+                if let change = newest.removeValue(forKey: ListedRecord(entity: root.id, storageKey: Array(key))) {
+                    isSound = isSound && !change.isDeleted && change.sequence == version
+                } else {
+                    isSound = isSound && version <= trimmed
+                }
+            }
+        }
+        isSound = isSound && newest.values.allSatisfy(\.isDeleted)
+        guard !isSound else { return }
+        try raw.removeAll(access.state.changes)
+        try raw.put(meta, key: MetaKey.trimmedChanges, number: max(sequence, highestVersion))
+        report.clearsChangeLog = true
+    }
+}

@@ -1,0 +1,110 @@
+// A new store from what could be read of another one: rows keep their versions, everything that follows from them is made anew.
+
+import Foundation
+package import LMDB
+
+/// Writes a store that is complete when `finish` returns, and not there before.
+package final class StoreRestoration {
+    private let target: NewDirectory
+    private var store: Store?
+    private let durability = Environment.Durability.volatile
+
+    /// Makes the store, under another name for now.
+    ///
+    /// - Parameters:
+    ///   - settings: entries of `meta` that are carried over: dictionaries, what is kept of changes.
+    /// - Throws: `StoreError.destinationExists`, `.lmdb`.
+    package init(at path: String, catalog: Catalog, settings: [(key: [UInt8], value: [UInt8])]) throws {
+        target = NewDirectory(path)
+        try target.make()
+        do {
+            try make(catalog, settings)
+            store = try Store.open(at: target.unfinished, options: Store.Options(durability: durability))
+        } catch {
+            target.remove()
+            if let error = error as? LMDBError { throw StoreError.lmdb(error) }
+            throw error
+        }
+    }
+
+    private func make(_ catalog: Catalog, _ settings: [(key: [UInt8], value: [UInt8])]) throws {
+        let environment = try Environment.open(
+            at: target.unfinished, options: Environment.Options(durability: durability, maximumTables: TableName.limit))
+        try environment.writeOpeningTables { transaction in
+            let meta = try transaction.table(TableName.meta)
+            for name in TableName.all { _ = try transaction.table(name) }
+            for entity in catalog.entities where entity.root == entity.id { _ = try transaction.table(TableName.records(entity.id)) }
+            for index in catalog.indexIDs { _ = try transaction.table(TableName.index(index)) }
+            for (key, value) in settings {
+                try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.raw.put(meta, key, $0) } }
+            }
+            try transaction.raw.put(meta, key: MetaKey.format, text: String(Store.format))
+            try transaction.raw.put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
+            try transaction.raw.put(meta, key: MetaKey.generation, number: 1)
+            try transaction.raw.put(meta, key: MetaKey.sequence, number: 0)
+            try transaction.raw.put(meta, key: MetaKey.catalog, text: try Store.encode(catalog))
+        }
+    }
+
+    /// Writes in one transaction of many.
+    package func write<Result>(_ body: (inout StoreWriter) throws -> Result) throws -> Result {
+        guard let store else { preconditionFailure("the store is finished") }
+        return try store.write(alone: true, body)
+    }
+
+    /// Brings everything to the disk, and gives the store its name.
+    ///
+    /// - Parameter sequence: the commit that the store is as of. The change log begins behind it.
+    package func finish(sequence: UInt64) throws {
+        try write { writer in
+            let raw = writer.access.raw, meta = writer.access.state.meta
+            try raw.put(meta, key: MetaKey.sequence, number: sequence)
+            try raw.put(meta, key: MetaKey.trimmedChanges, number: sequence)
+        }
+        store = nil
+        let file = open(target.unfinished + "/data.mdb", O_RDONLY | O_CLOEXEC)
+        guard file >= 0, fsync(file) == 0 else {
+            throw StoreError.lmdb(LMDBError(code: errno, operation: "flush", path: target.unfinished))
+        }
+        close(file)
+        try target.finish()
+    }
+
+    /// Leaves nothing behind.
+    package func abandon() {
+        store = nil
+        target.remove()
+    }
+}
+
+extension StoreWriter {
+    /// Puts a row of another store, with its version, and everything that follows from it but the change log.
+    ///
+    /// - Parameter body: with long lists in the form of short ones.
+    package mutating func restore(_ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isPartial: Bool, version: UInt64) throws {
+        let rules = try access.state.rules(of: entity.id), table = try access.state.records(of: entity.root)
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
+        remembersRecords = true
+        if rules.hasUnique { try remember(key, rules.root, nil, .created) }
+        let body = try replacingLongLists(body, old: nil, rules)
+        try index(key, old: nil, rules, new: body, rules)
+        if !edges.changes.isEmpty { try indexLongLists(entity, entity, key) }
+        try put(table, rules, key, body, isPartial: isPartial, version: version)
+        try storeLongLists()
+    }
+
+    /// Puts a store's own row as it is: a checkpoint, a mark.
+    package func restore(_ table: String, _ key: Bytes, _ value: Bytes) throws {
+        let state = access.state
+        let tables = [TableName.checkpoints: state.checkpoints, TableName.local: state.local, TableName.scans: state.scans]
+        guard let table = tables[table] ?? nil else { preconditionFailure("no table of its own rows: \(table)") }
+        try access.raw.put(table, key, value)
+    }
+
+    /// Whether a record is there.
+    package func has(_ record: ListedRecord) throws -> Bool {
+        guard catalog.entity(id: record.entity)?.root == record.entity else { return false }
+        return try record.storageKey.withUnsafeBytes { try access.raw.get(access.state.records(of: record.entity), $0) != nil }
+    }
+}

@@ -1,0 +1,43 @@
+// Two sets of entries are compared without being held.
+
+internal import LMDB
+
+/// A set of entries, known by how many they are and by the sum of what is hashed of each. Two different sets are taken for the same with a
+/// probability of 2⁻⁶⁴: the hash has a secret that is new with every process.
+package struct EntrySet: Equatable {
+    package private(set) var count = 0
+    private var sum: UInt64 = 0
+
+    package init() {}
+
+    /// All of a table.
+    init(_ raw: RawTransaction, _ table: Table) throws {
+        let cursor = try raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            add(key, value)
+            entry = try cursor.next()
+        }
+    }
+
+    package mutating func add(_ key: Bytes, _ value: Bytes = .empty) {
+        var hasher = Hasher()
+        hasher.combine(key.count)
+        hasher.combine(bytes: key)
+        hasher.combine(bytes: value)
+        count += 1
+        sum &+= UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+
+    mutating func add(_ other: EntrySet) {
+        count += other.count
+        sum &+= other.sum
+    }
+}
+
+extension Bytes {
+    package func loadBigEndian<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
+        T(bigEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+}

@@ -1,0 +1,123 @@
+// Salvage: what can be read of a damaged store stands in a new one, which is sound.
+
+import Foundation
+import Testing
+
+@testable import TarnInspect
+@testable import TarnStore
+
+@Suite("Salvage")
+struct SalvageTests {
+    private func dump(_ path: String) throws -> [String] {
+        var lines: [String] = []
+        try StoreDump(storeAt: path).records(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
+        return lines
+    }
+
+    private func withNew(_ body: (String) throws -> Void) throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-salvaged-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try body(path)
+    }
+
+    @Test("of a sound store all is brought along: records with their versions, responses, progress, marks")
+    func soundStore() throws {
+        let rich = try RichStore()
+        try withNew { new in
+            let report = try SalvageReport.salvage(rich.path, to: new)
+            #expect(report.lostCount == 0 && report.hasProgress && report.found == 0)
+            #expect(report.responses == 6 && report.localChanges == 1 && report.sequence == 4)
+            #expect(try dump(new) == dump(rich.path))
+            let found = try StoreVerification(ofStoreAt: new)
+            #expect(found.isSound, "\(found.findings.prefix(3))")
+            #expect(found.records.map(\.count) == report.records.map(\.count))
+            let store = try Store.open(at: new, schema: RichStore.schema)
+            #expect(try store.read { try $0.checkpoint("issues")?.state } == .complete)
+            try store.write { try $0.put("User", RecordKey(1), [.init("name", .string("goes on"))]) }
+            #expect(try StoreVerification(ofStoreAt: new).isSound)
+        }
+    }
+
+    @Test("whatever fault the pages have, what is brought along is as it was, and the new store is sound", arguments: DamagedPagesTests.faults)
+    func damagedPages(_ fault: DamagedPagesTests.Fault) throws {
+        let rich = try RichStore()
+        let original = try Set(dump(rich.path))
+        var image = try DamagedPagesTests.Image(rich.path)
+        try fault.body(&image)
+        try rich.write(image.bytes)
+        try withNew { new in
+            do {
+                let report = try SalvageReport.salvage(rich.path, to: new)
+                let lines = try dump(new)
+                // The change log and the free list are not brought along: what is wrong with them is no loss.
+                if report.lostCount == 0 {
+                    #expect(Set(lines) == original && report.hasProgress && report.responses == 6)
+                } else {
+                    #expect(!report.hasProgress && report.responses == 0)
+                }
+                if fault.code != .meta, !report.mayBeOld { #expect(lines.allSatisfy { original.contains($0) }) }
+                #expect(lines.count == report.records.reduce(0) { $0 + $1.count } && lines.count > 50)
+                let found = try StoreVerification(ofStoreAt: new)
+                #expect(found.isSound, "\(found.findings.prefix(3))")
+            } catch let error as StoreError {
+                #expect(fault.code == .noMeta, "\(error)")
+                #expect(!FileManager.default.fileExists(atPath: new) && !FileManager.default.fileExists(atPath: new + ".unfinished"))
+            }
+            let after = try rich.bytes
+            #expect(after == image.bytes, "the damaged store was written to")
+        }
+    }
+
+    @Test("rows that no branch leads to any more are found by their checksums")
+    func rowsOfNoTree() throws {
+        let rich = try RichStore()
+        let lines = try dump(rich.path)
+        var image = try DamagedPagesTests.Image(rich.path)
+        let root = try image.root("r/2")
+        image.set(root * 4096 + 10, 2, 0x44)
+        try rich.write(image.bytes)
+        try withNew { new in
+            let report = try SalvageReport.salvage(rich.path, to: new)
+            #expect(report.found == 360 && !report.mayBeOld && report.lostCount > 0)
+            #expect(try dump(new) == lines)
+            #expect(try StoreVerification(ofStoreAt: new).isSound)
+        }
+    }
+
+    @Test("a catalog that cannot be reached is looked for on all pages")
+    func catalogOfNoTree() throws {
+        let rich = try RichStore()
+        let lines = try dump(rich.path)
+        var image = try DamagedPagesTests.Image(rich.path)
+        image.set(try image.record("meta") + 40, 8, 1 << 40)
+        try rich.write(image.bytes)
+        try withNew { new in
+            let report = try SalvageReport.salvage(rich.path, to: new)
+            #expect(report.lostCount > 0 && report.sequence == 4)
+            #expect(try dump(new) == lines)
+        }
+    }
+
+    @Test("rows that are damaged are named, and two that have the same unique value do not both come along")
+    func damagedRows() throws {
+        for (codes, reason) in [([.rowChecksum] as Set<Finding.Code>, "the checksum is wrong"), ([.indexNotUnique], "has the same login")] {
+            let rich = try RichStore()
+            try rich.damage(#require(VerificationTests.damages.first { $0.codes == codes }))
+            try withNew { new in
+                let report = try SalvageReport.salvage(rich.path, to: new)
+                #expect(report.lostCount == 1 && report.lost[0].reason.contains(reason), "\(report.lost)")
+                #expect(report.records[0].count == 41)
+                #expect(try StoreVerification(ofStoreAt: new).isSound)
+            }
+        }
+    }
+
+    @Test("a new store is not made where something is, and of nothing")
+    func errors() throws {
+        let rich = try RichStore()
+        #expect(throws: StoreError.destinationExists(path: rich.path)) { try SalvageReport.salvage(rich.path, to: rich.path) }
+        try withNew { new in
+            #expect(throws: StoreError.noSuchStore(path: new)) { try SalvageReport.salvage(new, to: new + "2") }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// Compacting: alone, in one step, and whole whenever it is cut off.
+
+import Foundation
+import Glibc
+import LMDB
+import Testing
+
+@testable import TarnStore
+
+@Suite("Compact")
+struct CompactTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("the file is as small as what it holds, and the store is the same one")
+    func compacts() throws {
+        let before: (String, UInt64, [Record]) = try {
+            let store = try Forge.open(folder("s"))
+            try store.write { writer in for key: Int64 in 0..<4000 { try writer.put("User", RecordKey(key), [.init("login", .string("user \(key)"))]) } }
+            try store.write { writer in for key: Int64 in 0..<3900 { _ = try writer.delete("User", RecordKey(key)) } }
+            return try contents(store)
+        }()
+        let report = try Store.compact(at: folder("s"))
+        #expect(report.bytesAfter * 2 < report.bytesBefore)
+        let store = try Forge.open(folder("s"))
+        let after = try contents(store)
+        #expect(after.0 == before.0 && after.1 == before.1 && after.2 == before.2 && after.2.count == 100)
+        #expect(try store.environment.information().freePages == 0)
+        try store.put("User", RecordKey(1))
+        #expect(try store.count("User") == 101)
+    }
+
+    private func contents(_ store: Store) throws -> (String, UInt64, [Record]) {
+        try store.read { reader in
+            var records: [Record] = []
+            try reader.forEach("User") {
+                records.append($0)
+                return true
+            }
+            return (try reader.incarnation, try reader.sequence, records)
+        }
+    }
+
+    @Test("a store that this process has open is in use, and stays as it is")
+    func inUseHere() throws {
+        let store = try Forge.open(folder("s"))
+        guard case .storeInUse(_, let users)? = storeError({ try Store.compact(at: folder("s")) }) else {
+            Issue.record("it was compacted")
+            return
+        }
+        #expect(users.count == 1 && users[0].hasSuffix("(\(getpid()))"), "\(users)")
+        try store.put("User", RecordKey(1))
+    }
+
+    @Test("whoever has the store open is named, with its process id")
+    func inUseElsewhere() async throws {
+        let path = folder("s")
+        try await onThread {
+            _ = try WorkerProcess(["script", path, "3"]).lines()
+            let reader = try WorkerProcess(["read", path])
+            _ = try reader.line()
+            guard case .storeInUse(_, let users)? = storeError({ try Store.compact(at: path) }) else {
+                throw WorkerProcess.Failure(description: "it was compacted")
+            }
+            #expect(users == ["StoreWorker (\(reader.processID))"])
+            reader.closeInput()
+            #expect(try reader.line() == "again 3" && reader.end() == 0)
+            try Store.compact(at: path)
+        }
+    }
+
+    @Test("a program that has the file open without Tarn is named as well")
+    func inUseByLMDB() async throws {
+        let path = folder("s")
+        try await onThread {
+            _ = try WorkerProcess(["script", path, "3"]).lines()
+            // Its lock says that nobody of Tarn is there; that of LMDB says otherwise.
+            let reader = try WorkerProcess(["read", path])
+            _ = try reader.line()
+            try FileManager.default.removeItem(atPath: path + "/store.lock")
+            guard case .storeInUse(_, let users)? = storeError({ try Store.compact(at: path) }) else {
+                throw WorkerProcess.Failure(description: "it was compacted")
+            }
+            #expect(users == ["StoreWorker (\(reader.processID))"])
+        }
+    }
+
+    @Test("what is no store is an error, and nothing is made")
+    func noStore() throws {
+        #expect(storeError { try Store.compact(at: folder("none")) } == .noSuchStore(path: folder("none")))
+        #expect(!FileManager.default.fileExists(atPath: folder("none")))
+        do {
+            let environment = try Environment.open(at: folder("plain"), options: .init(durability: .volatile))
+            _ = try environment.writeOpeningTables { try $0.table("t") }
+        }
+        guard case .notAStore? = storeError({ try Store.compact(at: folder("plain")) }) else {
+            Issue.record("it was compacted")
+            return
+        }
+    }
+
+    @Test(
+        "killed, torn or failed at any call, the store is whole, and the next compaction succeeds",
+        arguments: ["kill", "tear", "ENOSPC", "EIO"])
+    func cutOff(kind: String) async throws {
+        let folder = folder
+        try await onThread {
+            let path = folder("s"), transactions = 30
+            _ = try WorkerProcess(["script", path, "\(transactions)"]).lines()
+            let original = try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb"))
+            let log = folder("log")
+            let counted = try WorkerProcess(["compact", path], environment: try FaultLibrary.environment(path, ["FAULT_LOG": log]))
+            #expect(try counted.lines() == ["compacted"] && counted.end() == 0)
+            let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+            #expect(calls.count >= 3)
+            for number in 1...calls.count {
+                try original.write(to: URL(fileURLWithPath: path + "/data.mdb"))
+                try? FileManager.default.removeItem(atPath: path + "/lock.mdb")
+                let worker = try WorkerProcess(
+                    ["compact", path], environment: try FaultLibrary.environment(path, ["FAULT_AT": "\(number)", "FAULT_KIND": kind]))
+                let lines = try worker.lines(), status = worker.end()
+                #expect(["kill", "tear"].contains(kind) ? status == -SIGKILL || status == 0 : status <= 1, "\(calls[number - 1]): \(status) \(lines)")
+                var progress = Progress(streams: [0])
+                for count in 1...transactions { _ = progress.take("ack 0 \(count)") }
+                if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: "\(calls[number - 1]): \(problem)") }
+                try Store.compact(at: path)
+                #expect(!FileManager.default.fileExists(atPath: path + "/data.mdb.compacting"))
+                if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: "\(calls[number - 1]), compacted: \(problem)") }
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// Who reads a store, and what a reader that was killed leaves behind.
+
+import Foundation
+import Glibc
+import Testing
+
+@testable import TarnStore
+
+@Suite("Readers of a store")
+struct ReadersTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("a reader of another process is named with how far its snapshot lies back; killed it is stale, and its place is freed")
+    func readers() async throws {
+        let path = folder("s")
+        try await onThread {
+            _ = try WorkerProcess(["script", path, "3"]).lines()
+            // As long as nobody has the store open, LMDB begins its table of readers anew.
+            let store = try Store.open(at: path)
+            #expect(try Store.readers(ofStoreAt: path) == [])
+            let reader = try WorkerProcess(["read", path])
+            _ = try reader.line()
+            _ = try WorkerProcess(["script", path, "7"]).lines()
+            let reading = try #require(try Store.readers(ofStoreAt: path).first)
+            #expect(reading.processID == Int(reader.processID) && reading.processName == "StoreWorker" && !reading.isStale)
+            #expect(reading.lag.map { $0 >= 4 } == true && reading.transaction != nil)
+            reader.kill()
+            _ = reader.end()
+            let stale = try Store.readers(ofStoreAt: path)
+            #expect(stale.map(\.isStale) == [true] && stale[0].processName == nil)
+            #expect(try Store.readers(ofStoreAt: path, clearing: true).count == 1)
+            #expect(try Store.readers(ofStoreAt: path) == [])
+            withExtendedLifetime(store) {}
+        }
+    }
+
+    @Test("the place of a reader that was killed is freed by whoever opens the store next")
+    func openingFrees() async throws {
+        let path = folder("s")
+        try await onThread {
+            _ = try WorkerProcess(["script", path, "3"]).lines()
+            let store = try Store.open(at: path)
+            let reader = try WorkerProcess(["read", path])
+            _ = try reader.line()
+            reader.kill()
+            _ = reader.end()
+            #expect(try Store.readers(ofStoreAt: path).count == 1)
+            _ = try WorkerProcess(["script", path, "4"]).lines()
+            #expect(try store.read { try $0.sequence } == 4)
+            #expect(try Store.readers(ofStoreAt: path) == [])
+        }
+    }
+
+    @Test("a pinned snapshot makes the file grow, and without one ten thousand changes of the same records do not")
+    func growth() throws {
+        let store = try Forge.open(folder("s"))
+        func churn(_ rounds: Int) throws -> Int {
+            for round in 0..<rounds {
+                try store.write { writer in
+                    for key: Int64 in 0..<20 { try writer.put("User", RecordKey(key), [.init("login", .string("\(round) \(key)"))]) }
+                    _ = try writer.delete("User", RecordKey(Int64(round % 20)))
+                }
+            }
+            return try store.environment.information().lastPage
+        }
+        try store.setChangeRetention(.nothing)
+        let start = try churn(1000), plateau = try churn(9000)
+        #expect(plateau <= start + start / 4 + 64, "from \(start) to \(plateau) pages")
+        let pinned = try store.read { _ in
+            // A write on this thread would be nested.
+            try onOtherThread { try churn(1000) }
+        }
+        #expect(pinned > plateau + 1000, "from \(plateau) to \(pinned) pages")
+        print("growth: \(start) pages after 1,000 commits, \(plateau) after 10,000, \(pinned) after 1,000 more beside a pinned snapshot")
+        #expect(try churn(1000) <= pinned + 64)
+    }
+
+    private func onOtherThread<Result: Sendable>(_ body: @escaping () throws -> Result) throws -> Result {
+        let done = DispatchSemaphore(value: 0)
+        nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
+        nonisolated(unsafe) let body = body
+        let thread = Thread {
+            result = Swift.Result { try body() }
+            done.signal()
+        }
+        thread.start()
+        done.wait()
+        return try result!.get()
+    }
+}

@@ -9,6 +9,10 @@
 //                       tear          half of the bytes are written, and the process is killed
 //     FAULT_STICKY      anything: every call from the n-th on, not that one alone
 //     FAULT_LOG         a file that gets a line for each counted call: number, name, bytes, file, and the kind if it was a fault
+//     FAULT_WRITES      a file that gets every write to data.mdb, with its bytes, every barrier, and what is said on standard output, in their
+//                       order: what a disk may hold after a loss of power is made of it. For each: u8 kind, u64 offset, u32 length, bytes
+//                       (little-endian). Kinds: W a write, D one on a descriptor with O_DSYNC or O_SYNC (a barrier of its own), T a new length (in place of
+//                       the offset), B a barrier (fsync, fdatasync), A what was said
 //
 // Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, and msync, which has no file and is always counted. Files
 // below the directory are not really flushed: a process that ends needs no flush, and thousands of them hold up everyone.
@@ -20,6 +24,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +62,32 @@ static void note(int number, const char *name, size_t bytes, const char *path, c
     through(SYS_close, fd, 0, 0, 0);
 }
 
+// Adds an event to the log of writes: in one call, so that events of several threads do not mix.
+static void remember(char kind, int fd, const char *path, off64_t offset, const struct iovec *parts, int number, size_t bytes) {
+    const char *log = getenv("FAULT_WRITES");
+    size_t length = path ? strlen(path) : 0;
+    if (!log || (path && (length < 9 || strcmp(path + length - 9, "/data.mdb") != 0))) return;
+    if (kind == 'W' && offset < 0) offset = through(SYS_lseek, fd, 0, SEEK_CUR, 0);
+    if (kind == 'W' && through(SYS_fcntl, fd, F_GETFL, 0, 0) & O_DSYNC) kind = 'D';
+    char *event = malloc(13 + bytes), *end = event + 13;
+    uint64_t place = (uint64_t)offset;
+    uint32_t size = (uint32_t)bytes;
+    if (!event) abort();
+    event[0] = kind;
+    memcpy(event + 1, &place, 8);
+    memcpy(event + 9, &size, 4);
+    for (int i = 0; i < number && bytes > 0; i++) {
+        size_t part = parts[i].iov_len < bytes ? parts[i].iov_len : bytes;
+        memcpy(end, parts[i].iov_base, part);
+        end += part;
+        bytes -= part;
+    }
+    long file = through(SYS_openat, AT_FDCWD, (long)log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file < 0 || through(SYS_write, file, (long)event, end - event, 0) != end - event) abort();
+    through(SYS_close, file, 0, 0, 0);
+    free(event);
+}
+
 // The fault that this call is to meet, or "".
 static const char *fault(const char *name, size_t bytes, const char *path) {
     int number = atomic_fetch_add(&calls, 1) + 1;
@@ -75,11 +106,14 @@ static void die(void) {
 }
 
 // A call that writes `bytes` bytes; `perform` writes the first `count` of them.
-#define WRITING(name, fd, bytes, perform)                                            \
+#define WRITING(name, fd, bytes, offset, parts, number, perform)                     \
     do {                                                                             \
         char path[PATH_MAX];                                                         \
         size_t all = (bytes), count = all;                                           \
-        if (!is_inside(fd, path)) return perform;                                    \
+        if (!is_inside(fd, path)) {                                                  \
+            if (fd == 1) remember('A', fd, NULL, 0, parts, number, all);             \
+            return perform;                                                          \
+        }                                                                            \
         const char *kind = fault(name, all, path);                                   \
         if (is(kind, "ENOSPC") || is(kind, "EIO")) {                                 \
             errno = is(kind, "EIO") ? EIO : ENOSPC;                                  \
@@ -87,6 +121,7 @@ static void die(void) {
         }                                                                            \
         if (is(kind, "kill")) die();                                                 \
         if (is(kind, "short") || is(kind, "tear")) count = all / 2;                  \
+        remember('W', fd, path, offset, parts, number, count);                       \
         ssize_t done = perform;                                                      \
         if (is(kind, "tear")) die();                                                 \
         if (is(kind, "late")) {                                                      \
@@ -97,7 +132,7 @@ static void die(void) {
     } while (0)
 
 // A call that writes no bytes of its own: it cannot be short.
-#define OTHER(name, inside, perform)                                                 \
+#define OTHER(name, inside, event, place, perform)                                   \
     do {                                                                             \
         char path[PATH_MAX] = "-";                                                   \
         if (!(inside)) return (int)(perform);                                        \
@@ -108,6 +143,7 @@ static void die(void) {
         }                                                                            \
         if (is(kind, "kill") || is(kind, "tear")) die();                             \
         int result = (int)(perform);                                                 \
+        remember(event, -1, path, place, NULL, 0, 0);                                \
         if (is(kind, "late")) {                                                      \
             errno = EIO;                                                             \
             return -1;                                                               \
@@ -116,11 +152,13 @@ static void die(void) {
     } while (0)
 
 ssize_t write(int fd, const void *data, size_t bytes) {
-    WRITING("write", fd, bytes, through(SYS_write, fd, (long)data, (long)count, 0));
+    struct iovec part = {(void *)data, bytes};
+    WRITING("write", fd, bytes, -1, &part, 1, through(SYS_write, fd, (long)data, (long)count, 0));
 }
 
 ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t offset) {
-    WRITING("pwrite", fd, bytes, through(SYS_pwrite64, fd, (long)data, (long)count, offset));
+    struct iovec part = {(void *)data, bytes};
+    WRITING("pwrite", fd, bytes, offset, &part, 1, through(SYS_pwrite64, fd, (long)data, (long)count, offset));
 }
 
 ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset) { return pwrite64(fd, data, bytes, offset); }
@@ -149,23 +187,23 @@ static ssize_t write_parts(int fd, const struct iovec *parts, int number, size_t
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int number) {
-    WRITING("writev", fd, sum(parts, number), write_parts(fd, parts, number, count, -1));
+    WRITING("writev", fd, sum(parts, number), -1, parts, number, write_parts(fd, parts, number, count, -1));
 }
 
 ssize_t pwritev64(int fd, const struct iovec *parts, int number, off64_t offset) {
-    WRITING("pwritev", fd, sum(parts, number), write_parts(fd, parts, number, count, offset));
+    WRITING("pwritev", fd, sum(parts, number), offset, parts, number, write_parts(fd, parts, number, count, offset));
 }
 
 ssize_t pwritev(int fd, const struct iovec *parts, int number, off_t offset) { return pwritev64(fd, parts, number, offset); }
 
-int fsync(int fd) { OTHER("fsync", is_inside(fd, path), *path == '/' ? 0 : through(SYS_fsync, fd, 0, 0, 0)); }
+int fsync(int fd) { OTHER("fsync", is_inside(fd, path), 'B', 0, *path == '/' ? 0 : through(SYS_fsync, fd, 0, 0, 0)); }
 
-int fdatasync(int fd) { OTHER("fdatasync", is_inside(fd, path), *path == '/' ? 0 : through(SYS_fdatasync, fd, 0, 0, 0)); }
+int fdatasync(int fd) { OTHER("fdatasync", is_inside(fd, path), 'B', 0, *path == '/' ? 0 : through(SYS_fdatasync, fd, 0, 0, 0)); }
 
-int ftruncate64(int fd, off64_t length) { OTHER("ftruncate", is_inside(fd, path), through(SYS_ftruncate, fd, length, 0, 0)); }
+int ftruncate64(int fd, off64_t length) { OTHER("ftruncate", is_inside(fd, path), 'T', length, through(SYS_ftruncate, fd, length, 0, 0)); }
 
 int ftruncate(int fd, off_t length) { return ftruncate64(fd, length); }
 
 int msync(void *start, size_t length, int flags) {
-    OTHER("msync", getenv("FAULT_DIRECTORY") != NULL, through(SYS_msync, (long)start, (long)length, flags, 0));
+    OTHER("msync", getenv("FAULT_DIRECTORY") != NULL, 'B', 0, through(SYS_msync, (long)start, (long)length, flags, 0));
 }

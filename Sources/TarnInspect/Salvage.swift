@@ -166,18 +166,23 @@ private final class Salvage {
         waiting.removeAll(keepingCapacity: true)
         waitingBytes = 0
         guard !rows.isEmpty else { return }
-        let dropped = try store.write { writer in
+        let (dropped, double) = try store.write { writer -> ([DroppedRecord], [UInt16]) in
+            // Where a page stands in the place of another one, a record is met twice.
+            var double: [UInt16] = []
             for row in rows {
                 guard let entity = catalog.entity(id: row.entity) else { continue }
                 try row.key.withUnsafeBytes { key in
                     try row.body.withUnsafeBytes { bytes in
-                        guard let body = RowBody(bytes, isWide: row.isWide) else { return }
-                        try writer.restore(entity, key, body, isPartial: row.isPartial, version: row.version)
+                        guard let body = RowBody(bytes, isWide: row.isWide),
+                            try !writer.restore(entity, key, body, isPartial: row.isPartial, version: row.version)
+                        else { return }
+                        double.append(row.entity)
                     }
                 }
             }
-            return try writer.dropDoubles()
+            return (try writer.dropDoubles(), double)
         }
+        for entity in double { counts[entity, default: 1] -= 1 }
         for record in dropped {
             let entity = rows.first { $0.key == record.storageKey }?.entity ?? record.entity
             counts[entity, default: 1] -= 1

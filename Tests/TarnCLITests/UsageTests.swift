@@ -14,6 +14,11 @@ struct UsageTests {
             (["related"], "  tarn related Issue 7 author"),
             (["inspect"], "  tarn inspect stat forge.tarn"), (["inspect", "stat"], "  tarn inspect stat forge.tarn"),
             (["inspect", "dump"], "  tarn inspect dump forge.tarn > forge.ndjson"),
+            (["inspect", "verify"], "  tarn inspect verify forge.tarn --json"), (["inspect", "salvage"], "  tarn inspect salvage damaged.tarn forge.tarn"),
+            (["store"], "  tarn store compact forge.tarn"), (["store", "backup"], "  tarn store backup forge.tarn backups/forge.tarn --verify"),
+            (["store", "compact"], "  tarn store compact forge.tarn"), (["store", "rewrite"], "  tarn store rewrite forge.tarn --entity Issue"),
+            (["store", "repair"], "  tarn store repair forge.tarn --dry-run"), (["store", "readers"], "  tarn store readers forge.tarn --clear"),
+            (["store", "quota"], "  tarn store quota forge.tarn --set 2GiB"),
         ] as [([String], String)])
     func helpHasAnExample(command: [String], example: String) async throws {
         for flag in ["--help", "-h"] {

@@ -81,10 +81,24 @@ extension StoreWriter {
     /// Puts a row of another store, with its version, and everything that follows from it but the change log.
     ///
     /// - Parameter body: with long lists in the form of short ones.
-    package mutating func restore(_ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isPartial: Bool, version: UInt64) throws {
+    /// - Returns: whether there was no such record. If there is one, the newer of the two stays.
+    package mutating func restore(
+        _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isPartial: Bool, version: UInt64
+    ) throws -> Bool {
         let rules = try access.state.rules(of: entity.id), table = try access.state.records(of: entity.root)
         let mark = access.rowMark
         defer { access.release(to: mark) }
+        var isNew = true
+        if let known = try access.raw.get(table, key) {
+            let old = try access.view(known, entity, key), oldRules = try access.state.rules(of: old.entity)
+            if old.version >= version { return false }
+            isNew = false
+            edges.changes.removeAll(keepingCapacity: true)
+            try index(key, old: old.body, oldRules, new: nil, oldRules)
+            try indexRemovedLongLists(oldRules.entity, key, old.body)
+            _ = try access.raw.delete(table, key)
+            try storeLongLists()
+        }
         remembersRecords = true
         if rules.hasUnique { try remember(key, rules.root, nil, .created) }
         let body = try replacingLongLists(body, old: nil, rules)
@@ -92,6 +106,7 @@ extension StoreWriter {
         if !edges.changes.isEmpty { try indexLongLists(entity, entity, key) }
         try put(table, rules, key, body, isPartial: isPartial, version: version)
         try storeLongLists()
+        return isNew
     }
 
     /// Puts a store's own row as it is: a checkpoint, a mark.

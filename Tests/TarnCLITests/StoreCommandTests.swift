@@ -1,0 +1,105 @@
+// `tarn store` and the inspector's commands about damage, as they are typed.
+
+import Foundation
+import Testing
+
+@Suite("Command line: operating a store")
+struct StoreCommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func copyOfForge() async throws -> String {
+        let copy = folder.path + "/copy.tarn"
+        try FileManager.default.copyItem(atPath: try await Forge.store, toPath: copy)
+        return copy
+    }
+
+    @Test("verify of a sound store is one line and exit 0, and as JSON an object")
+    func soundStore() async throws {
+        let store = try await Forge.store
+        let result = try await tarn("inspect", "verify", store)
+        #expect(result.status == 0 && result.error == "" && result.lines.count == 1)
+        #expect(result.output.contains("965 records") && result.output.hasSuffix(": sound\n"), "\(result.output)")
+        let report = try json(try await tarn("inspect", "verify", store, "--json").line(0))
+        #expect(report["sound"] as? Bool == true && report["held"] as? Bool == true && (report["findings"] as? [Any])?.isEmpty == true)
+        #expect((report["records"] as? [String: Int])?["Issue"] == 330)
+    }
+
+    @Test("verify names a damaged row with its code, and ends with 6, as text and as JSON")
+    func damagedRow() async throws {
+        let copy = try await copyOfForge()
+        try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
+        let result = try await tarn("inspect", "verify", copy)
+        #expect(result.status == 6 && result.lines.first == "row.checksum  Issue 2262018391: the checksum is wrong", "\(result.output)")
+        #expect(result.errorLines == ["tarn: \(copy): 1 findings: 1 row.checksum"])
+        let second = try await tarn("inspect", "verify", copy, "--json")
+        #expect(second.status == 6 && second.error == "")
+        #expect((try json(second.line(0))["counts"] as? [String: Int]) == ["row.checksum": 1])
+    }
+
+    @Test("repair makes a copy, takes out what cannot be read if it is told to, and a sync brings it again")
+    func repair() async throws {
+        let copy = try await copyOfForge()
+        try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
+        let dry = try await tarn("store", "repair", copy, "--dry-run", "--remove-damaged-rows")
+        #expect(dry.status == 0 && dry.output.contains("row Issue 2262018391: it cannot be read, taken out"), "\(dry.output)\(dry.error)")
+        #expect(dry.lines.last == "nothing was changed: this was a dry run")
+        #expect(try await tarn("inspect", "verify", copy).status == 6)
+        let done = try await tarn("store", "repair", copy, "--remove-damaged-rows", "--backup", folder.path + "/before")
+        #expect(done.status == 0 && done.lines.last == "sound", "\(done.output)\(done.error)")
+        #expect(try await tarn("inspect", "verify", folder.path + "/before").status == 6)
+        #expect(try await tarn("inspect", "dump", copy).lines.count == 964)
+        let server = try LocalServer(directory: Repository.forge)
+        #expect(try await Forge.sync(copy, server).status == 0)
+        #expect(try await Forge.dump(copy) == Forge.dump(Forge.store))
+        #expect(try await tarn("inspect", "verify", copy).status == 0)
+    }
+
+    @Test("repair refuses a file whose pages are damaged, and salvage brings what can be read into a new store that a sync completes")
+    func salvage() async throws {
+        let copy = try await copyOfForge(), file = URL(fileURLWithPath: copy + "/data.mdb")
+        var bytes = try Data(contentsOf: file)
+        bytes.removeLast(bytes.count / 2)
+        try bytes.write(to: file)
+        let repair = try await tarn("store", "repair", copy)
+        #expect(repair.status == 6 && repair.error.contains("tarn inspect salvage \(copy) NEW"), "\(repair.error)")
+        let new = folder.path + "/new.tarn", result = try await tarn("inspect", "salvage", copy, new)
+        #expect(result.status == 3 && result.errorLines.count > 1 && result.output.contains(" records ("), "\(result.error)")
+        #expect(try await tarn("inspect", "verify", new).status == 0)
+        let server = try LocalServer(directory: Repository.forge)
+        #expect(try await Forge.sync(new, server).status == 0)
+        #expect(try await Forge.dump(new) == Forge.dump(Forge.store))
+        #expect(try await tarn("inspect", "salvage", copy, new).status == 1)
+    }
+
+    @Test("a cut-off file: stat and dump write what can be read, and say what cannot, exit 6")
+    func cutOff() async throws {
+        let copy = try await copyOfForge(), file = URL(fileURLWithPath: copy + "/data.mdb")
+        var bytes = try Data(contentsOf: file)
+        bytes.removeLast(bytes.count / 3)
+        try bytes.write(to: file)
+        for command in ["stat", "dump"] {
+            let result = try await tarn("inspect", command, copy)
+            #expect(result.status == 6 && result.errorLines.count > 0 && result.errorLines.allSatisfy { $0.hasPrefix("tarn: \(copy)") || $0.contains("damaged") }, "\(result.error)")
+        }
+    }
+
+    @Test("backup, compact, rewrite, readers and quota say what they have done")
+    func operation() async throws {
+        let copy = try await copyOfForge(), backup = folder.path + "/backup.tarn"
+        let made = try await tarn("store", "backup", copy, backup, "--verify")
+        #expect(made.status == 0 && made.lines.last == "\(backup): sound", "\(made.error)")
+        #expect(try await Forge.dump(backup) == Forge.dump(copy))
+        #expect(try await tarn("store", "backup", copy, backup).error == "tarn: \(backup): there is something already; name a new directory\n")
+        let rewritten = try await tarn("store", "rewrite", copy)
+        #expect(rewritten.status == 0 && rewritten.output.hasPrefix("965 rows, "), "\(rewritten.output)")
+        #expect(try await tarn("store", "compact", copy).output.contains(" before, "))
+        #expect(try await tarn("store", "readers", copy, "--format", "table").error == "0 places, 0 stale\n")
+        #expect(try await tarn("store", "quota", copy, "--set", "1.5 GiB").output.contains("1.5 GiB (1610612736 bytes)"))
+        #expect(try await tarn("store", "quota", copy).output.contains("1610612736"))
+        #expect(try await tarn("store", "quota", copy, "--none").output.hasSuffix("no quota\n"))
+        #expect(try await tarn("store", "quota", copy, "--set", "much").status == 2)
+        #expect(try await tarn("inspect", "verify", copy).status == 0)
+    }
+}

@@ -67,7 +67,7 @@ extension Importer {
 
     /// A body that is in memory, and too large for the parser.
     func addDivided(
-        _ body: [UInt8], _ records: KeyPath, _ target: Target, _ context: ImportContext
+        _ body: [UInt8], _ records: KeyPath, _ target: Target, _ context: ImportContext, _ questions: DocumentQuestions
     ) throws(ImportError) -> Added {
         var added = Added(listed: [], count: 0)
         do {
@@ -81,10 +81,13 @@ extension Importer {
                 }
                 try divide(records, next) { frame in
                     // The values of the root are known when the records are drafted.
-                    if !isDrafted { drafter.begin(context, frame) }
+                    guard !isDrafted else { return }
+                    drafter.begin(context, frame)
+                    added.facts.values = facts(questions, frame, []).values
                 } _: { tape, place in
                     guard isDrafted else { return }
                     added.append(draft(tape, place, target, from: parser.origin.firstElement))
+                    if questions.record != nil { added.facts.records += facts(questions, tape, [place]).records }
                     if let failure = drafter.failure { throw failure }
                 }
             }

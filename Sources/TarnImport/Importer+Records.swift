@@ -26,11 +26,13 @@ extension Importer {
     /// - Parameters:
     ///   - envelope: where the records of which entity are.
     ///   - context: what the mapping may take from beside the body.
+    ///   - questions: what else is asked of the document.
     /// - Returns: what the lists have, one after the other in the order of the envelope.
     /// - Throws: as ``add(_:records:entity:parent:context:)``; `.recordsNotFound` if what is not optional is not there. A body beyond
     ///   ``Limits/documentSize`` is refused, since it has no one list to divide it by.
     public func add(
-        _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext()
+        _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext(),
+        asking questions: DocumentQuestions = DocumentQuestions()
     ) throws(ImportError) -> Added {
         var targets: [Target] = []
         for part in envelope { targets.append(try target(part.entity, nil)) }
@@ -48,6 +50,7 @@ extension Importer {
             added.append(draft(tape, places, target))
         }
         if let failure = drafter.failure { throw failure }
+        if !questions.isEmpty { added.facts = facts(questions, tape, places.flatMap(\.self)) }
         return added
     }
 

@@ -47,6 +47,8 @@ public final class Importer {
         public var count: Int
         /// Of them, the ones without a usable key, or of no kind that the rules know: what they stand for is not known.
         public var skipped: Int
+        /// What was asked of the document beside.
+        public var facts = DocumentFacts()
 
         public init(listed: [ListedRecord], count: Int, skipped: Int = 0) {
             self.listed = listed
@@ -58,6 +60,7 @@ public final class Importer {
             listed += other.listed
             count += other.count
             skipped += other.skipped
+            facts.records += other.facts.records
         }
     }
 
@@ -72,21 +75,23 @@ public final class Importer {
     ///   - records: where the list is. An object there is one record.
     ///   - parent: a record that the listed ones belong to.
     ///   - context: what the mapping may take from beside the body.
+    ///   - questions: what else is asked of the document.
     /// - Throws: `ImportError`; then nothing of this document is kept in the unit, and what was added before stays in it, but for
     ///   `.recordWithoutKey`, with which the unit has failed, and which ``commit(into:)`` throws again.
     ///   `.unknownField` if the parent's relationship is not a to-one that is stored in the listed records.
     public func add(
         _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil,
-        context: ImportContext = ImportContext()
+        context: ImportContext = ImportContext(), asking questions: DocumentQuestions = DocumentQuestions()
     ) throws(ImportError) -> Added {
         let target = try target(entity, parent)
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
-        guard body.count <= limits.documentSize else { return try addDivided(body, records, target, context) }
+        guard body.count <= limits.documentSize else { return try addDivided(body, records, target, context, questions) }
         let tape = try parse(body)
         let places = try locate(records, in: tape)
         drafter.begin(context, tape)
-        let added = draft(tape, places, target)
+        var added = draft(tape, places, target)
         if let failure = drafter.failure { throw failure }
+        if !questions.isEmpty { added.facts = facts(questions, tape, places) }
         return added
     }
 

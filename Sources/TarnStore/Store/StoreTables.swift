@@ -55,6 +55,8 @@ package enum MetaKey {
     package static let sequence: StaticString = "sequence"
     /// JSON.
     package static let catalog: StaticString = "catalog"
+    /// JSON: what servers have said of their rate limits, for the layer that sends requests.
+    package static let requestBudgets: StaticString = "request budgets"
     /// u64, big-endian: bytes that the file may have; 0 or missing for no quota.
     package static let quota: StaticString = "quota"
     /// u64, big-endian: bytes that the file had when the quota was set, if that was more.

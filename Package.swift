@@ -18,6 +18,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     ],
     targets: [
         // The C libraries: Debian's, reached through the smallest possible shims; and one instruction of the processor.
@@ -31,10 +33,17 @@ let package = Package(
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lifetimes),
         .target(name: "TarnStore", dependencies: ["LMDB", "CChecksum", "CCrypto", "CZstd"], swiftSettings: lifetimes),
         .target(name: "TarnImport", dependencies: ["TarnStore", "CSimdJSON"], swiftSettings: lifetimes),
-        .target(name: "TarnHTTP", dependencies: ["CCurl"]),
+        .target(
+            name: "TarnHTTP",
+            dependencies: [
+                "CCurl", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+            ]),
         .target(
             name: "Tarn",
-            dependencies: ["TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams")]),
+            dependencies: [
+                "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB"]),
         .executableTarget(
             name: "TarnCLI",
@@ -50,8 +59,12 @@ let package = Package(
         .testTarget(
             name: "TarnImportTests", dependencies: ["TarnImport"],
             exclude: ["depth", "keys", "literals", "numbers", "strings", "structure", "utf8"].map { "JSONSuite/\($0).tsv" }),
-        .testTarget(name: "TarnHTTPTests", dependencies: ["TarnHTTP", "FixtureServer"]),
-        .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer"]),
+        .testTarget(
+            name: "TarnHTTPTests",
+            dependencies: [
+                "TarnHTTP", "FixtureServer", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+            ]),
+        .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer", .product(name: "Logging", package: "swift-log")]),
         .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB"]),
         .testTarget(
             name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "FixtureServer"]),

@@ -36,6 +36,7 @@ struct Arguments: Sendable {
           cut:BYTES         sends the whole head, so many bytes of the body, and closes
           close             closes without an answer
           reset             resets the connection without an answer
+          limit:N/SECONDS   answers N requests in so many seconds, and others with 429 and Retry-After; says what is left
           html              answers 200 with an HTML page
 
         EXAMPLES:

@@ -45,6 +45,14 @@ struct Connection: Sendable {
         case .status(let status):
             write(request, status: status, fault)
             return send(message("a fault was asked for", status: status), to: request)
+        case .limit(let count, let seconds):
+            let (left, reset) = faults.spend(count, seconds: seconds)
+            var limited = left >= 0 ? answer : message("slow down", status: 429)
+            limited.add("X-RateLimit-Remaining: \(max(0, left))")
+            limited.add("X-RateLimit-Reset-After: \(reset)")
+            if left < 0 { limited.add("Retry-After: \(reset)") }
+            write(request, status: limited.status, fault)
+            return send(limited, to: request)
         case .html:
             write(request, status: 200, fault)
             return send(Answer.html, to: request)
@@ -122,6 +130,11 @@ struct Answer {
         self.body = hasNoBody ? [] : Array(body.utf8)
         let length = hasNoBody ? "" : "Content-Type: \(type)\r\nContent-Length: \(self.body.count)\r\n"
         head = Array("HTTP/1.1 \(status) \(Answer.reason(status))\r\n\(length)\r\n".utf8)
+    }
+
+    /// Another header line, at the end of the head.
+    mutating func add(_ line: String) {
+        head = head.dropLast(2) + Array((line + "\r\n\r\n").utf8)
     }
 
     static let html = Answer(

@@ -15,6 +15,8 @@ struct Fault: Sendable, Equatable {
         case close
         case reset
         case html
+        /// So many requests in so many seconds are answered; others with 429 and how long to wait.
+        case limit(Int, seconds: Double)
 
         var name: String {
             switch self {
@@ -25,6 +27,7 @@ struct Fault: Sendable, Equatable {
             case .close: "close"
             case .reset: "reset"
             case .html: "html"
+            case .limit: "limit"
             }
         }
     }
@@ -79,6 +82,12 @@ struct Fault: Sendable, Equatable {
         case "cut":
             if let bytes = Int(argument), bytes >= 0 { return .cut(bytes) }
             throw UsageError("--fault \(text): expected a number of bytes")
+        case "limit":
+            let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            if parts.count == 2, let count = Int(parts[0]), count > 0, let seconds = Double(parts[1]), seconds > 0, seconds <= 86_400 {
+                return .limit(count, seconds: seconds)
+            }
+            throw UsageError("--fault \(text): expected requests/seconds, such as 10/1")
         default:
             throw UsageError("--fault \(text): unknown kind \(name), see --help")
         }
@@ -89,10 +98,24 @@ struct Fault: Sendable, Equatable {
 final class FaultPlan: Sendable {
     private let faults: [Fault]
     private let matches: Mutex<[Int]>
+    /// The window of the rate limit that is under way: when it began, and how many requests it has seen.
+    private let window = Mutex<(began: ContinuousClock.Instant?, count: Int)>((nil, 0))
 
     init(_ faults: [Fault]) {
         self.faults = faults
         matches = Mutex(Array(repeating: 0, count: faults.count))
+    }
+
+    /// Counts a request against a limit: how many more the window takes, below 0 if this one is over it, and the seconds to its end.
+    func spend(_ count: Int, seconds: Double) -> (left: Int, reset: Double) {
+        window.withLock { window in
+            let now = ContinuousClock.now
+            var elapsed = window.began.map { now - $0 } ?? .seconds(seconds)
+            if elapsed >= .seconds(seconds) { (window, elapsed) = ((now, 0), .zero) }
+            window.count += 1
+            let parts = elapsed.components
+            return (count - window.count, seconds - Double(parts.seconds) - Double(parts.attoseconds) / 1e18)
+        }
     }
 
     /// The fault that hits the next request for this target, or nil.

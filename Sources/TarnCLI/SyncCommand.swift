@@ -36,6 +36,8 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(help: "Begin at the first page, also where a sync was interrupted.") var restart = false
     @Option(help: ArgumentHelp("Commit so many pages together, whatever the description says.", valueName: "pages"))
     var commitEvery: Int?
+    @Option(help: ArgumentHelp("Send a request at most so many times, whatever the description says.", valueName: "times"))
+    var attempts: Int?
     @Flag(help: "Report records that the server no longer lists, and delete none of them.") var dryRunOrphans = false
     @Flag(help: "Print the summary as one JSON object.") var json = false
     @Flag(name: .long, help: "Print what happened to the records of each entity.") var verbose = false
@@ -60,8 +62,14 @@ struct SyncCommand: AsyncParsableCommand {
             guard commitEvery > 0 else { throw Failure(.usage, "--commit-every \(commitEvery): a commit has one page at least") }
             options.commitUnit = .pages(commitEvery)
         }
+        if let attempts {
+            guard attempts > 0 else { throw Failure(.usage, "--attempts \(attempts): a request is sent once at least") }
+            var retry = description.api.retry
+            retry.attempts = attempts
+            options.retry = retry
+        }
         let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
-        let mirror = try Mirror(description, store: store, transport: CurlTransport(), options: options)
+        let mirror = try Mirror(description, store: store, transport: CurlTransport(description.api.transport), options: options)
         let progress = ProgressLine(isShown: Output.errorIsTerminal && !quiet)
         let names = endpoints.isEmpty ? nil : Set(endpoints)
         let task = Task { await mirror.sync(names) { progress.update($0) } }

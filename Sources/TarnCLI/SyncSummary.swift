@@ -39,6 +39,7 @@ struct SyncSummary {
         var lines = table.lines(width: Output.width)
         let imported = report.report
         if isVerbose { lines += entityLines }
+        lines += requestLines(isVerbose: isVerbose)
         lines += deletionLines
         if imported.older > 0 { lines.append("\(imported.older) records came in an older version than the stored one, and stay as they are") }
         let total = records.reduce(0) { $0 + $1.count }
@@ -59,6 +60,16 @@ struct SyncSummary {
                     .map { "\($0)" })
         }
         return table.lines(width: Output.width)
+    }
+
+    /// What happened to requests beside that they were answered, and what was found out about pages.
+    private func requestLines(isVerbose: Bool) -> [String] {
+        report.endpoints.flatMap { endpoint in
+            var lines: [String] = []
+            if endpoint.ignored > 0 { lines.append("\(endpoint.name): \(endpoint.ignored) requests were passed over, by a rule for their answers") }
+            if isVerbose, let choice = endpoint.pagination { lines.append("\(endpoint.name): paginate: \(choice.style), because \(choice.reason)") }
+            return lines
+        }
     }
 
     /// What went, and why, or why not.
@@ -112,6 +123,14 @@ struct SyncSummary {
             text.appendJSONString(endpoint.name)
             text += ",\"pages\":\(endpoint.pages),\"not_modified\":\(endpoint.notModified),\"listed\":\(endpoint.listed)"
             text += ",\"resumed\":\(endpoint.isResumed)"
+            if endpoint.ignored > 0 { text += ",\"ignored\":\(endpoint.ignored)" }
+            if let choice = endpoint.pagination {
+                text += ",\"pagination\":{\"style\":"
+                text.appendJSONString(choice.style)
+                text += ",\"reason\":"
+                text.appendJSONString(choice.reason)
+                text += "}"
+            }
             text += ",\"created\":\(imported.created),\"updated\":\(imported.updated),\"unchanged\":\(imported.unchanged)"
             text += ",\"deleted\":\(imported.deleted),\"older\":\(imported.older)"
             if let orphans = endpoint.orphans { append(orphans, to: &text) }

@@ -17,6 +17,9 @@ final class CurlTransfer {
     private var isHeadComplete = false
     private var body: [UInt8] = []
     private var isTooLarge = false
+    private var headSize = 0
+    private var isHeadTooLarge = false
+    private var hasTwoLengths = false
 
     init?(_ submission: CurlSubmission) {
         guard let easy = curl_easy_init() else { return nil }
@@ -65,11 +68,34 @@ final class CurlTransfer {
         set(CURLOPT_LOW_SPEED_LIMIT, 1)
         set(CURLOPT_LOW_SPEED_TIME, max(1, (options.idleTimeout.milliseconds + 999) / 1000))
         if let file = options.certificateAuthorities { set(CURLOPT_CAINFO, file) }
+        if let file = options.clientCertificate { set(CURLOPT_SSLCERT, file) }
+        if let file = options.clientKey ?? options.clientCertificate { set(CURLOPT_SSLKEY, file) }
+        if let proxy = options.proxy { set(CURLOPT_PROXY, proxy) }
         switch request.method {
         case "GET": break
         case "HEAD":
             set(CURLOPT_NOBODY, 1)
         default: set(CURLOPT_CUSTOMREQUEST, request.method)
+        }
+        // RFC 9110 §8.6: a method that is made for a body says that there is none.
+        let body = request.body ?? (["POST", "PUT", "PATCH"].contains(request.method) ? [] : nil)
+        if let body {
+            isAccepted =
+                isAccepted && tarn_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)) == CURLE_OK
+                // Copied: the transfer does not hold on to the request's memory.
+                && body.withUnsafeBytes { bytes in
+                    var none: UInt8 = 0
+                    return withUnsafeMutableBytes(of: &none) { empty in
+                        tarn_curl_set_pointer(
+                            easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress) ?? empty.baseAddress)
+                    }
+                } == CURLE_OK
+            set(CURLOPT_CUSTOMREQUEST, request.method)
+            // libcurl would call any body a form.
+            if request.headers["Content-Type"] == nil {
+                guard let list = curl_slist_append(headerList, "Content-Type:") else { return false }
+                headerList = list
+            }
         }
         for field in request.headers.fields {
             // libcurl: "Name:" removes a field, "Name;" sends it empty.
@@ -108,6 +134,11 @@ final class CurlTransfer {
     }
 
     private func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
+        headSize += line.count
+        guard headSize <= submission.options.maximumHeaderSize else {
+            isHeadTooLarge = true
+            return 0
+        }
         let text = Array(line).droppingLineEnd
         if line.starts(with: "HTTP/".utf8) {
             fields = []
@@ -116,6 +147,13 @@ final class CurlTransfer {
         } else if text.isEmpty {
             isInHead = false
             isHeadComplete = true
+            // RFC 9112 §6.3: two lengths are none, and whoever believes one of them reads what another recipient does not.
+            let lengths = Set(fields.filter { HTTPHeaders.same($0.name, "Content-Length") }.map(\.value))
+            guard lengths.count <= 1 else {
+                hasTwoLengths = true
+                return 0
+            }
+            reserveBody()
         } else if isInHead {
             if text.first == 0x20 || text.first == 0x09, !fields.isEmpty {
                 // A folded line (RFC 9112 §5.2: replaced by a space).
@@ -128,6 +166,15 @@ final class CurlTransfer {
             }
         }
         return line.count
+    }
+
+    /// Room for the whole body and for what a parser reads beyond it, so that it is not moved while it grows. Not more than a little on a
+    /// server's word alone.
+    private func reserveBody() {
+        guard let text = fields.last(where: { HTTPHeaders.same($0.name, "Content-Length") })?.value, let length = HTTPSyntax.decimal(text),
+            submission.request.method != "HEAD"
+        else { return }
+        body.reserveCapacity(min(length, submission.options.maximumBodySize, 16 << 20) + 64)
     }
 
     private func receiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
@@ -170,7 +217,15 @@ final class CurlTransfer {
             return CurlFailure(
                 kind: .tooLarge, detail: "the body is larger than the limit of \(options.maximumBodySize) bytes")
         }
+        if isHeadTooLarge {
+            return CurlFailure(
+                kind: .tooLarge, detail: "the header fields are larger than the limit of \(options.maximumHeaderSize) bytes")
+        }
+        if hasTwoLengths {
+            return CurlFailure(kind: .protocol, detail: "\(place) does not speak HTTP as expected: it says two lengths of one body")
+        }
         switch code {
+        case CURLE_PROXY: return CurlFailure(kind: .connect, detail: "the proxy does not lead to \(place): \(said)")
         case CURLE_URL_MALFORMAT: return CurlFailure(kind: .url, detail: said)
         case CURLE_COULDNT_RESOLVE_HOST:
             return CurlFailure(kind: .resolve, detail: "could not resolve the host \(url.host)")

@@ -5,10 +5,11 @@
 /// - Redirects are followed for `http` and `https` only. To another origin only `Accept`, `Accept-Language`,
 ///   `User-Agent` and conditions go along: credentials, also those in fields that only the server knows, stay behind,
 ///   and they do not come back if the chain returns.
+/// - A body of a request stays with its server: a redirect that would take it to another one (307 or 308) is an error.
 /// - A body that was cut short, or that is larger than the limit, is an error.
 /// - Header fields are those of the final response, in order. `Content-Encoding` and `Content-Length` are as received,
 ///   although the body is decoded.
-/// - Proxies are taken from the environment as libcurl does (`https_proxy`, `no_proxy`).
+/// - Proxies are taken from the environment as libcurl does (`https_proxy`, `no_proxy`), if the options name none.
 ///
 /// One transport has one thread, started by the first request. When the transport is released, transfers under way are
 /// finished and the thread ends.
@@ -29,6 +30,14 @@ public final class CurlTransport: Transport, Sendable {
         public var concurrencyPerHost = 4
         /// A file of certificates in PEM that are trusted instead of the system's.
         public var certificateAuthorities: String?
+        /// A file with the certificate in PEM by which this client is known, and others of its chain.
+        public var clientCertificate: String?
+        /// A file with its key in PEM; nil if it is in the same file.
+        public var clientKey: String?
+        /// The URL of a proxy; empty for none. Nil for what the environment says.
+        public var proxy: String?
+        /// Of one answer, in bytes, all lines together.
+        public var maximumHeaderSize = 256 << 10
 
         public init() {}
     }
@@ -78,6 +87,10 @@ public final class CurlTransport: Transport, Sendable {
             do throws(HTTPURLError) {
                 let target = try url.resolving(location)
                 next = Redirect.request(after: next, status: response.status, from: url, to: target)
+                // It was meant for this server, and may hold what no other should read.
+                guard next.body == nil || target.hasSameOrigin(as: url) else {
+                    throw HTTPURLError(target.description, "the request has a body, which is sent to no other server")
+                }
                 url = target
             } catch let problem {
                 throw error(.protocol, "a redirect that cannot be followed: \(problem)")

@@ -46,11 +46,14 @@ public struct HTTPRequest: Sendable, Hashable {
     /// Absolute, `http` or `https`, already percent-encoded.
     public var url: String
     public var headers: HTTPHeaders
+    /// What is sent along; its type is in ``headers``. Nil for nothing, which is not the same as nothing of length 0.
+    public var body: [UInt8]?
 
-    public init(method: String = "GET", url: String, headers: HTTPHeaders = HTTPHeaders()) {
+    public init(method: String = "GET", url: String, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil) {
         self.method = method
         self.url = url
         self.headers = headers
+        self.body = body
     }
 }
 

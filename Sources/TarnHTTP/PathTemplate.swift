@@ -1,86 +1,107 @@
-// Paths with placeholders: `/repos/{owner}/{repo}/issues`, RFC 6570 level 1 (§3.2.2, simple string expansion). Pure.
+// Paths of endpoints: URI templates whose variables all have to have a value, and the ancestors' way of writing them (`/repos/:id`). Pure.
 
-/// A path with `{name}` and `{name.field}` placeholders.
+/// A path with placeholders: `/repos/{owner}/{repo}/issues`, with every form of RFC 6570, or `/repos/:repository.full_name/issues`.
+///
+/// A colon begins a placeholder if a letter follows it, and `/` or another mark between names goes before it (`localhost:3000` and
+/// `/{id}:cancel` have none). The name is as long as letters, digits and `_` go, so `:id_value` is not `:id`; what follows a dot belongs to it if it is known
+/// there: `:id.json` is the file of an id.
 public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
-    private enum Part: Sendable, Hashable {
-        case literal(String)
-        case variable(String)
-    }
+    private let template: URITemplate
+    /// The template as written, but for colons, which have become braces.
+    public var description: String { template.description }
 
-    private let parts: [Part]
-    /// The template as written.
-    public let description: String
-
-    /// - Throws: `PathTemplateError` for a brace without its partner, and for a placeholder that is not a plain name.
-    public init(_ text: String) throws(PathTemplateError) {
-        var parts: [Part] = []
-        var rest = text[...]
-        while !rest.isEmpty {
-            let literal = rest.prefix { $0 != "{" && $0 != "}" }
-            if !literal.isEmpty { parts.append(.literal(PathTemplate.encodeLiteral(literal))) }
-            rest = rest[literal.endIndex...]
-            guard let brace = rest.popFirst() else { break }
-            guard brace == "{", let end = rest.firstIndex(where: { $0 == "{" || $0 == "}" }), rest[end] == "}" else {
-                throw .unbalanced(template: text, brace: String(brace))
+    /// - Parameter isKnown: whether a name with dots in it, such as `repository.full_name`, is one; nil if every name is.
+    /// - Throws: `PathTemplateError` for a brace without its partner, and for a placeholder that is not one.
+    public init(_ text: String, isKnown: ((String) -> Bool)? = nil) throws(PathTemplateError) {
+        do throws(URITemplateError) {
+            template = try URITemplate(PathTemplate.bracing(text, isKnown))
+        } catch {
+            switch error {
+            case .unbalanced(let template, let brace): throw .unbalanced(template: template, brace: brace)
+            case .malformed(let template, let expression): throw .malformed(template: template, placeholder: expression)
             }
-            let name = String(rest[..<end])
-            guard PathTemplate.isName(name) else { throw .malformed(template: text, placeholder: "{\(name)}") }
-            parts.append(.variable(name))
-            rest = rest[rest.index(after: end)...]
         }
-        self.parts = parts
-        description = text
     }
 
     /// The names of the placeholders, each once, in order.
-    public var variables: [String] {
-        var names: [String] = []
-        for case .variable(let name) in parts where !names.contains(name) { names.append(name) }
-        return names
-    }
+    public var variables: [String] { template.variables }
 
     /// The path with the values, percent-encoded, in place of the placeholders.
     ///
     /// - Throws: `PathTemplateError` if a value is missing, is not usable in a path (empty, `.` or `..`: they would name
     ///   another resource), or belongs to no placeholder.
     public func expanded(_ values: [String: String]) throws(PathTemplateError) -> String {
+        try expanded(lists: values.mapValues { [$0] })
+    }
+
+    /// The same with lists: several values of one name.
+    public func expanded(lists values: [String: [String]]) throws(PathTemplateError) -> String {
         let names = variables
         if let unknown = values.keys.filter({ !names.contains($0) }).min() {
             throw .unknown(template: description, variable: unknown, variables: names)
         }
-        var path = ""
-        for part in parts {
-            switch part {
-            case .literal(let text): path += text
-            case .variable(let name):
-                guard let value = values[name] else { throw .missing(template: description, variable: name) }
-                guard !["", ".", ".."].contains(value) else {
-                    throw .unusable(template: description, variable: name, value: value)
-                }
-                path += PercentEncoding.encode(value)
+        for case .expression(let expression) in template.parts {
+            for variable in expression.variables {
+                guard let value = values[variable.name], !value.isEmpty else { throw .missing(template: description, variable: variable.name) }
+                // What reserved expansion lets through may have several segments.
+                let segments = expression.kind.allowsReserved ? value.flatMap { $0.split(separator: "/").map(String.init) } : value
+                guard !expression.kind.isNamed, let text = (value.filter(\.isEmpty) + segments).first(where: { ["", ".", ".."].contains($0) })
+                else { continue }
+                throw .unusable(template: description, variable: variable.name, value: text)
             }
         }
-        return path
+        return template.expand(values.mapValues { $0.count == 1 ? .text($0[0]) : .list($0) })
     }
 
-    /// varname of RFC 6570 §2.3, without percent-encoded bytes.
-    private static func isName(_ text: String) -> Bool {
-        text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
-            !part.isEmpty && part.utf8.allSatisfy { PercentEncoding.isUnreserved($0) && $0 != 0x2D && $0 != 0x7E }
-        }
-    }
+    // MARK: Colons
 
-    /// RFC 6570 §3.1: what a URI may not hold is encoded, the rest is copied.
-    private static func encodeLiteral(_ text: Substring) -> String {
-        text.reduce(into: "") { result, character in
-            let isAllowed = character.utf8.count == 1 && character.utf8.allSatisfy { byte in
-                PercentEncoding.isUnreserved(byte) || "%:/?#[]@!$&'()*+,;=".utf8.contains(byte)
+    /// The text with `{name}` for `:name`.
+    private static func bracing(_ text: String, _ isKnown: ((String) -> Bool)?) -> String {
+        guard text.utf8.contains(UInt8(ascii: ":")) else { return text }
+        let bytes = Array(text.utf8)
+        var output: [UInt8] = [], index = 0, depth = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "{") { depth += 1 }
+            if byte == UInt8(ascii: "}") { depth -= 1 }
+            // Not behind a placeholder: `/{name}:cancel` names a verb.
+            let begins = index == 0 || "/-.(,=~".utf8.contains(bytes[index - 1])
+            guard byte == UInt8(ascii: ":"), depth == 0, begins, index + 1 < bytes.count, isLetter(bytes[index + 1]) else {
+                output.append(byte)
+                index += 1
+                continue
             }
-            result += isAllowed ? String(character) : PercentEncoding.encode(String(character))
+            let name = name(bytes[(index + 1)...], isKnown)
+            output += Array("{\(name)}".utf8)
+            index += 1 + name.utf8.count
         }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// The longest name with dots that is known; without anybody to ask, the longest there is.
+    private static func name(_ bytes: ArraySlice<UInt8>, _ isKnown: ((String) -> Bool)?) -> String {
+        var components: [String] = [], rest = bytes
+        while true {
+            let component = rest.prefix(while: isWord)
+            guard !component.isEmpty else { break }
+            components.append(String(decoding: component, as: UTF8.self))
+            rest = rest[component.endIndex...]
+            guard rest.first == UInt8(ascii: "."), let next = rest.dropFirst().first, isLetter(next) else { break }
+            rest = rest.dropFirst()
+        }
+        guard let isKnown else { return components.joined(separator: ".") }
+        for count in stride(from: components.count, to: 1, by: -1) {
+            let name = components[..<count].joined(separator: ".")
+            if isKnown(name) { return name }
+        }
+        return components.first ?? ""
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
+    private static func isWord(_ byte: UInt8) -> Bool {
+        isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
     }
 }
-
 /// Why a path template cannot be used.
 public enum PathTemplateError: Error, Sendable, Hashable, CustomStringConvertible {
     case unbalanced(template: String, brace: String)

@@ -13,27 +13,29 @@ public enum Redaction {
     /// The URL with `***` for the values of query parameters that are secrets by their name, and for userinfo.
     ///
     /// Everything else keeps its bytes. Works on any text: what is not a URL has nothing to hide here.
-    public static func url(_ text: String) -> String {
+    ///
+    /// - Parameter others: names of query parameters that are secrets too.
+    public static func url(_ text: String, hiding others: Set<String> = []) -> String {
         var reference = URLReference(text)
         if let authority = reference.authority, let at = authority.lastIndex(of: "@") {
             reference.authority = "***" + authority[at...]
         }
-        reference.query = reference.query.map(parameters)
+        reference.query = reference.query.map { parameters($0, others) }
         // An implicit grant puts its token into the fragment (RFC 6749 §4.2.2).
-        reference.fragment = reference.fragment.map(parameters)
+        reference.fragment = reference.fragment.map { parameters($0, others) }
         return reference.description
     }
 
-    private static func parameters(_ query: String) -> String {
+    private static func parameters(_ query: String, _ others: Set<String>) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { part in
-            guard let equals = part.firstIndex(of: "="), isSecret(QueryParameters.name(of: part)) else {
+            guard let equals = part.firstIndex(of: "="), isSecret(QueryParameters.name(of: part), others) else {
                 return String(part)
             }
             return part[...equals] + "***"
         }.joined(separator: "&")
     }
 
-    private static func isSecret(_ name: String) -> Bool {
-        secretNames.contains(name.lowercased().filter { $0 != "-" && $0 != "_" })
+    private static func isSecret(_ name: String, _ others: Set<String>) -> Bool {
+        others.contains(name) || secretNames.contains(name.lowercased().filter { $0 != "-" && $0 != "_" })
     }
 }

@@ -5,9 +5,12 @@
 
 enum Redirect {
     /// Sent to another origin; no other field is.
-    private static let harmless = [
+    fileprivate static let harmless = [
         "Accept", "Accept-Language", "User-Agent", "If-None-Match", "If-Modified-Since",
     ]
+
+    /// About a body that does not go along.
+    private static let contentFields = ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Length"]
 
     /// The reference of a response that is a redirect to follow, or nil.
     static func location(of response: HTTPResponse) -> String? {
@@ -22,10 +25,19 @@ enum Redirect {
         // RFC 9110 §15.4.2 to §15.4.4: POST becomes GET by custom, anything but HEAD by 303.
         if (status == 301 || status == 302) && request.method == "POST" || status == 303 && request.method != "HEAD" {
             next.method = "GET"
+            next.body = nil
+            next.headers.fields.removeAll { field in contentFields.contains { HTTPHeaders.same($0, field.name) } }
         }
         if !to.hasSameOrigin(as: from) {
-            next.headers.fields.removeAll { field in !harmless.contains { HTTPHeaders.same($0, field.name) } }
+            next.headers = next.headers.harmless
         }
         return next
+    }
+}
+
+extension HTTPHeaders {
+    /// Those that may be sent to a server that is not asked in the name of anybody.
+    package var harmless: HTTPHeaders {
+        HTTPHeaders(fields.filter { field in Redirect.harmless.contains { HTTPHeaders.same($0, field.name) } })
     }
 }

@@ -28,6 +28,10 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         /// The server does not speak HTTP as it should.
         case `protocol`
         case cancelled
+        /// The server's limit is used up for longer than the request may wait.
+        case rateLimit
+        /// There are no credentials for the request: a secret is not there, or the server of tokens refuses.
+        case credentials
         /// A fixture transport has no such response.
         case noFixture
     }

@@ -78,12 +78,14 @@ struct SyncCommandTests {
         let result = await process.end()
         #expect(result.status == 130)
         #expect(result.error == "tarn: interrupted; what was committed stays, and the next sync goes on from there\n")
-        #expect(try await tarn("list", "Issue", "--store", store).lines.count == 100)
+        // The page before may be on its way into the store.
+        let kept = try await tarn("list", "Issue", "--store", store).lines.count
+        #expect(kept == 100 || kept == 50)
         let sound = try LocalServer(directory: Repository.forge)
         let next = try await Forge.sync(store, sound, "issues")
         #expect(next.status == 0, "\(next.error)")
         #expect(next.output.contains("issues (resumed)"))
-        #expect(sound.requests.count == 5)
+        #expect(sound.requests.count == 7 - kept / 50)
         #expect(try await tarn("list", "Issue", "--store", store).lines.count == 330)
     }
 

@@ -30,6 +30,63 @@ struct CurlTLSTests {
         let transport = CurlTransport(options)
         await expectFailure(.tls) { try await transport.send(HTTPRequest(url: "https://localhost:\(server.port)/")) }
     }
+
+    @Test("a server that wants to know its client is shown the certificate, from one file or from two")
+    func clientCertificate() async throws {
+        let authority = try TestAuthority(), server = try TLSServer(authority, asksForClient: true)
+        let request = HTTPRequest(url: "https://localhost:\(server.port)/")
+        var options = CurlTransport.Options()
+        options.certificateAuthorities = authority.certificate
+        // TLS 1.3 tells of a missing certificate behind the handshake only.
+        let error = await #expect(throws: TransportError.self) { try await CurlTransport(options).send(request) }
+        #expect(error?.kind == .tls || error?.kind == .cutShort, "\(String(describing: error))")
+        let client = try authority.issue("client")
+        (options.clientCertificate, options.clientKey) = (client.certificate, client.key)
+        #expect(try await CurlTransport(options).send(request).status == 200)
+        let both = authority.folder + "/both.pem"
+        try Data((try String(contentsOfFile: client.certificate, encoding: .utf8) + String(contentsOfFile: client.key, encoding: .utf8)).utf8)
+            .write(to: URL(fileURLWithPath: both))
+        (options.clientCertificate, options.clientKey) = (both, nil)
+        #expect(try await CurlTransport(options).send(request).status == 200)
+        options.clientCertificate = "/nowhere.pem"
+        await expectFailure(.tls) { try await CurlTransport(options).send(request) }
+    }
+}
+
+/// A private authority, made for the moment.
+final class TestAuthority: Sendable {
+    let folder: String
+    let certificate: String
+
+    init() throws {
+        folder = try LocalServer.makeFolder()
+        certificate = folder + "/ca.pem"
+        try TestAuthority.openssl([
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=Test authority",
+            "-keyout", folder + "/ca.key", "-out", certificate,
+        ])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// A certificate for a name.
+    func issue(_ name: String) throws -> (certificate: String, key: String) {
+        let base = folder + "/" + name
+        try TestAuthority.openssl([
+            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=\(name)", "-keyout", base + ".key", "-out", base + ".csr",
+        ])
+        try Data("subjectAltName=DNS:\(name)\n".utf8).write(to: URL(fileURLWithPath: base + ".ext"))
+        try TestAuthority.openssl([
+            "x509", "-req", "-in", base + ".csr", "-CA", certificate, "-CAkey", folder + "/ca.key", "-CAcreateserial", "-days", "2", "-extfile",
+            base + ".ext", "-out", base + ".pem",
+        ])
+        return (base + ".pem", base + ".key")
+    }
+
+    private static func openssl(_ arguments: [String]) throws {
+        let made = try LocalServer.spawn(arguments, executable: TLSServer.openssl).end()
+        guard made.status == 0 else { throw LocalServer.Failure(description: made.text) }
+    }
 }
 
 /// `openssl s_server` with a certificate made for the moment.
@@ -41,7 +98,15 @@ final class TLSServer: Sendable {
     private let folder: String
     private let child: LocalServer.Child
 
-    init(name: String) throws {
+    /// A server whose certificate is of an authority, for `localhost`.
+    convenience init(_ authority: TestAuthority, asksForClient: Bool) throws {
+        let own = try authority.issue("localhost")
+        try self.init(
+            certificate: own.certificate, key: own.key, folder: try LocalServer.makeFolder(),
+            asksForClient ? ["-Verify", "1", "-verify_return_error", "-CAfile", authority.certificate] : [])
+    }
+
+    convenience init(name: String) throws {
         let folder = try LocalServer.makeFolder()
         let certificate = folder + "/certificate.pem"
         let key = folder + "/key.pem"
@@ -52,8 +117,12 @@ final class TLSServer: Sendable {
             ], executable: TLSServer.openssl
         ).end()
         guard made.status == 0 else { throw LocalServer.Failure(description: made.text) }
+        try self.init(certificate: certificate, key: key, folder: folder, [])
+    }
+
+    private init(certificate: String, key: String, folder: String, _ arguments: [String]) throws {
         let child = try LocalServer.spawn(
-            ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"],
+            ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"] + arguments,
             executable: TLSServer.openssl)
         // Printed when it listens: ACCEPT 127.0.0.1:PORT
         var port: Int?

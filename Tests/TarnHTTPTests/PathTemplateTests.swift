@@ -35,8 +35,8 @@ struct PathTemplateTests {
 
     @Test("a malformed template is refused and the error shows where", arguments: [
         ("/a/{b", "a { without its partner"), ("/a/b}", "a } without its partner"), ("/{a{b}}", "a { without its partner"),
-        ("/{}", "{} is not"), ("/{a b}", "{a b} is not"), ("/{+path}", "{+path} is not"), ("/{a,b}", "{a,b} is not"),
-        ("/{a:3}", "{a:3} is not"), ("/{a*}", "{a*} is not"), ("/{a.}", "{a.} is not"), ("/{a-b}", "{a-b} is not"),
+        ("/{}", "{} is not"), ("/{a b}", "{a b} is not"), ("/{=path}", "{=path} is not"), ("/{a,}", "{a,} is not"),
+        ("/{a:0}", "{a:0} is not"), ("/{a:x}", "{a:x} is not"), ("/{a**}", "{a**} is not"), ("/{a.}", "{a.} is not"), ("/{a-b}", "{a-b} is not"),
         ("/{ü}", "{ü} is not"),
     ])
     func malformed(_ text: String, _ message: String) throws {

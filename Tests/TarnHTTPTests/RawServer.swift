@@ -11,7 +11,7 @@ final class RawServer: Sendable {
 
     var base: String { "http://127.0.0.1:\(port)" }
 
-    /// The heads of the requests, in order.
+    /// The requests, in order: their heads, and bodies that have a length.
     var requests: [String] { received.withLock { $0 } }
 
     /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses.
@@ -19,7 +19,8 @@ final class RawServer: Sendable {
         try self.init(answers.map { Array($0.utf8) })
     }
 
-    init(_ answers: [[UInt8]]) throws {
+    /// - Parameter pause: seconds between the pieces of an answer, which end where it has a NUL.
+    convenience init(_ answers: [[UInt8]], pause: Double = 0) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -32,15 +33,23 @@ final class RawServer: Sendable {
             }
         }
         guard isBound else { throw LocalServer.Failure(description: "no socket") }
+        self.init(descriptor, port: Int(UInt16(bigEndian: address.sin_port)), answers, pause: pause)
+    }
+
+    /// On a socket that listens.
+    init(_ descriptor: Int32, port: Int, _ answers: [[UInt8]], pause: Double) {
         self.descriptor = descriptor
-        port = Int(UInt16(bigEndian: address.sin_port))
+        self.port = port
         Thread.detachNewThread { [self] in
             for bytes in answers {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { break }
                 let head = RawServer.readHead(connection)
                 received.withLock { $0.append(head) }
-                _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+                for (index, piece) in (pause > 0 ? bytes.split(separator: 0).map(Array.init) : [bytes]).enumerated() {
+                    if index > 0 { usleep(UInt32(pause * 1e6)) }
+                    _ = send(connection, piece, piece.count, Int32(MSG_NOSIGNAL))
+                }
                 close(connection)
             }
             close(descriptor)
@@ -51,6 +60,9 @@ final class RawServer: Sendable {
         var head: [UInt8] = []
         var byte: UInt8 = 0
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
+        let text = String(decoding: head, as: UTF8.self)
+        let length = text.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }?.dropFirst(15)
+        for _ in 0..<(length.flatMap { Int($0.trimmingCharacters(in: .whitespaces)) } ?? 0) where recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
         return String(decoding: head, as: UTF8.self)
     }
 }

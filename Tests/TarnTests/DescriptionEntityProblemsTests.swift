@@ -224,7 +224,7 @@ struct DescriptionEntityProblemsTests {
             .init(
                 "repo: anvil", "repo: ..",
                 "36:32: endpoints.issues.with.repo: stands in the path and cannot be \"..\" there"),
-            .init("{repo}/issues", "{+repo}/issues", "35:11: endpoints.issues.path: {+repo} is not a placeholder"),
+            .init("{repo}/issues", "{=repo}/issues", "35:11: endpoints.issues.path: {=repo} is not a placeholder"),
             .init("records: $", "records: a..b", "37:14: endpoints.issues.records: \"a..b\" is not a key path"),
             .init(
                 "    entity: Issue\n    paginate: header", "    entity: Isue\n    paginate: header",

@@ -22,6 +22,7 @@ struct DescriptionReferenceTests {
 
     /// The pages about values show parts of descriptions too.
     static let values = page.deletingLastPathComponent().appendingPathComponent("ImportValues.md")
+    static let requests = page.deletingLastPathComponent().appendingPathComponent("Requests.md")
     static let sources = page.deletingLastPathComponent().appendingPathComponent("ValueSources.md")
 
     static func blocks(of page: URL = page) throws -> [Block] {
@@ -82,7 +83,7 @@ struct DescriptionReferenceTests {
 
     @Test("every YAML block that the page shows as right is right")
     func everyBlockIsRight() throws {
-        let blocks = try [Self.page, Self.values, Self.sources].flatMap { try Self.blocks(of: $0) }
+        let blocks = try [Self.page, Self.values, Self.sources, Self.requests].flatMap { try Self.blocks(of: $0) }
             .filter { $0.language == "yaml" && !["# not valid", "# an overlay"].contains($0.firstLine) }
         #expect(blocks.count >= 12)
         for block in blocks {
@@ -130,10 +131,24 @@ struct DescriptionReferenceTests {
             "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion", "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest", "value", "kinds", "otherwise", "keyless", "optional", "was", "to", "inverse", "ordered", "path",
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
-            "header_link",
+            "header_link", "json_link", "header_cursor", "cursor", "offset", "page_number", "auto", "body", "form", "method", "field", "total",
+            "total_pages", "has_more", "last", "end", "id", "includes_named", "restart", "limit", "follow", "retry", "pace", "responses",
             "parent", "indexes", "unique", "default", "on", "where", "ignore_case", "on_delete", "join", "cascade", "nullify", "deny", "none",
             "bool", "int", "uint", "double", "string", "date", "uuid", "url", "json", "enum",
         ]
         #expect(words.filter { !text.contains("`\($0)`") } == [])
+    }
+
+    @Test("every key about requests is on their page")
+    func everyRequestKeyIsOnItsPage() throws {
+        let text = try String(contentsOf: Self.requests, encoding: .utf8)
+        let words = [
+            "auth", "env", "file", "command", "bearer", "basic", "api_key", "header", "query", "cookie", "prefix", "oauth2", "token_url", "client_id",
+            "client_secret", "client_auth", "refresh_token", "scopes", "params", "account", "retry", "attempts", "first_delay", "longest_delay",
+            "longest_wait", "methods", "pace", "per_second", "burst", "concurrent", "headers", "obey", "ignore", "responses", "status", "contains", "then",
+            "message", "empty", "stop", "fail", "transport", "connect_timeout", "idle_timeout", "total_timeout", "largest_body", "redirects", "proxy",
+            "authorities", "certificate", "key", "user_agent",
+        ]
+        #expect(words.filter { !text.contains("`\($0)`") && !text.contains("\($0):") } == [])
     }
 }

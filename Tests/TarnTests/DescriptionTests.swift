@@ -25,7 +25,7 @@ struct DescriptionTests {
         #expect(api.base == "https://api.example.org")
         #expect(api.aliases == ["https://www.example.org/api"])
         #expect(api.headers == [.init("X-B", "1.10"), .init("Accept", "text/html"), .init("X-A", "yes")])
-        #expect(api.bearerEnvironment == "FORGE_TOKEN")
+        #expect(api.authentication == .bearer(.environment("FORGE_TOKEN")))
     }
 
     @Test("entities become a schema with types, keys, indexes and relationships, in the order of the file")

@@ -43,7 +43,7 @@ struct MirrorCommitTests {
             let count = try? open.read { try $0.count("Item") }
             counts.withLock { $0.append(count ?? -1) }
         }
-        try await store.sync(nil, transport: transport)
+        try await store.sync(nil, transport: transport) { $0.prefetches = false }
         #expect(counts.withLock { $0 } == [0, 0, 4, 4, 8])
     }
 

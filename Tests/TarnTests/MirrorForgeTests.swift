@@ -245,7 +245,7 @@ struct MirrorForgeTests {
         #expect(dump.count == 965)
     }
 
-    @Test("a page is committed before the next one is asked for")
+    @Test("a page is committed before the next one is asked for, where pages are not fetched ahead")
     func everyPageIsACommit() async throws {
         let store = try MirrorStore(try Repository.description("forge"))
         let server = try LocalServer(directory: Repository.forge)
@@ -253,7 +253,7 @@ struct MirrorForgeTests {
         let open = try store.open()
         let seen = Counts()
         let report = try await store.sync(
-            server.base, names: ["issues"],
+            server.base, names: ["issues"], options: { $0.prefetches = false },
             progress: { progress in
                 if progress.requesting != nil { seen.append((try? open.read { try $0.count("Issue") }) ?? -1) }
             })

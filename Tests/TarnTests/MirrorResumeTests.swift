@@ -132,7 +132,9 @@ struct MirrorResumeTests {
         sync.cancel()
         let report = try await sync.value
         #expect(report.endpoints.map(\.name) == ["issues"])
-        #expect(report.endpoint("issues")?.pages == 2)
+        // The page before may be on its way into the store.
+        let kept = try #require(report.endpoint("issues")?.pages)
+        #expect(kept == 1 || kept == 2)
         guard case .cancelled? = report.failures.first else {
             Issue.record("not cancelled: \(report.texts)")
             return
@@ -140,7 +142,7 @@ struct MirrorResumeTests {
         let sound = try LocalServer(directory: Repository.forge)
         let second = try await store.sync(sound.base, names: ["issues"])
         #expect(second.failures.isEmpty)
-        #expect(sound.requests.count == 5)
+        #expect(sound.requests.count == 7 - kept)
         #expect(try store.dump() == (try await uninterrupted(store, Repository.forge, names: ["issues"])))
     }
 }

@@ -90,6 +90,8 @@ struct MirrorStore {
     ) async throws -> SyncReport {
         var options = Mirror.Options()
         options.base = base
+        // A failure is what most tests are about: the first one counts.
+        options.retry = .never
         change(&options)
         let mirror = try Mirror(
             description, store: try open(), transport: transport ?? MirrorStore.impatient(), options: options,

@@ -11,7 +11,7 @@ final class RawServer: Sendable {
 
     var base: String { "http://127.0.0.1:\(port)" }
 
-    /// The heads of the requests, in order.
+    /// The requests, in order: their heads, and bodies that have a length.
     var requests: [String] { received.withLock { $0 } }
 
     /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses. `BASE` in an answer
@@ -49,6 +49,9 @@ final class RawServer: Sendable {
         var head: [UInt8] = []
         var byte: UInt8 = 0
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
+        let text = String(decoding: head, as: UTF8.self)
+        let length = text.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }?.dropFirst(15)
+        for _ in 0..<(length.flatMap { Int($0.trimmingCharacters(in: .whitespaces)) } ?? 0) where recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
         return String(decoding: head, as: UTF8.self)
     }
 }

@@ -1,5 +1,6 @@
 // Whether an answer that was imported earlier would be imported in the same way today.
 
+import TarnHTTP
 import TarnImport
 import TarnStore
 
@@ -46,6 +47,10 @@ extension Description {
     func fingerprint(of endpoint: Endpoint) -> String {
         var text = fingerprint + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
         for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
+        // What a stored answer has to say of the page after it.
+        let wants = DescriptionDigest.wants(of: endpoint)
+        if !wants.isEmpty { text += "wants \(wants.values) \(wants.record ?? "") \(wants.fields)\n" }
+        if let body = endpoint.body { text += "body \(body.text)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return String(SHA256.hexadecimal(text).prefix(16))
     }
@@ -61,6 +66,14 @@ extension Description {
 }
 
 private enum DescriptionDigest {
+    /// Numbered pages whose end nothing in the body tells need nothing that was not kept before there were other styles.
+    static func wants(of endpoint: Endpoint) -> PageWants {
+        var wants = endpoint.pagination.wants
+        if let deep = endpoint.deep { wants.record = deep.path }
+        if case .pageNumber = endpoint.pagination, wants.values.isEmpty { wants.fields = [] }
+        return wants
+    }
+
     static func text(of choice: EntityChoice) -> String {
         choice.rules.map { rule in
             switch rule {

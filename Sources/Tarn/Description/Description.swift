@@ -130,17 +130,33 @@ public struct APIDescription: Sendable, Hashable {
     public var base: String
     /// Other base URLs of the same API, in the same form: a link that begins with one is followed at ``base``.
     public var aliases: [String]
+    /// Base URLs of other servers to which links to pages may lead. Requests there carry neither credentials nor ``headers``.
+    public var follows: [String]
     /// Header fields of every request, in the order of the file.
     public var headers: [HTTPHeaders.Field]
-    /// The environment variable that holds the bearer token (RFC 6750 §2.1). The token itself is never in the file.
-    public var bearerEnvironment: String?
+    /// How requests carry credentials. Secrets themselves are never in the file.
+    public var authentication: Authentication
+    /// How fast requests go.
+    public var pace: Pace
+    /// Time limits, sizes, proxies and certificates.
+    public var transport: CurlTransport.Options
+    /// When a request is sent again.
+    public var retry: RetryPolicy
+    /// What is to be done with certain answers, of all endpoints; those of an endpoint go before.
+    public var responses: [ResponseRule]
 
     public init(
-        base: String, aliases: [String] = [], headers: [HTTPHeaders.Field] = [], bearerEnvironment: String? = nil
+        base: String, aliases: [String] = [], follows: [String] = [], headers: [HTTPHeaders.Field] = [], authentication: Authentication = .none,
+        transport: CurlTransport.Options = CurlTransport.Options(), pace: Pace = Pace(), retry: RetryPolicy = RetryPolicy(), responses: [ResponseRule] = []
     ) {
         self.base = base
         self.aliases = aliases
+        self.follows = follows
         self.headers = headers
-        self.bearerEnvironment = bearerEnvironment
+        self.authentication = authentication
+        self.transport = transport
+        self.pace = pace
+        self.retry = retry
+        self.responses = responses
     }
 }

@@ -10,15 +10,21 @@ extension DescriptionReader {
     mutating func api(_ value: YAMLValue) -> APIDescription? {
         guard
             let section = section(
-                value, "api", keys: ["base", "aliases", "headers", "auth", "naming"] + DescriptionReader.ruleKeys, required: ["base"],
-                instead: ["pace": DescriptionReader.unsupported],
+                value, "api", keys: ["base", "aliases", "follow", "headers", "auth", "transport", "pace", "retry", "responses", "naming"] + DescriptionReader.ruleKeys,
+                required: ["base"],
                 example: ["base": "base: https://api.example.org"])
         else { return nil }
         let base = text(section, "base").flatMap { baseURL($0, "api.base", section["base"]?.mark) }
         let aliases = texts(section, "aliases").compactMap { baseURL($0.text, "api.aliases", $0.mark) }
-        let bearer = bearerEnvironment(section)
-        let headers = headers(section, hasBearer: bearer != nil)
-        return base.map { APIDescription(base: $0, aliases: aliases, headers: headers, bearerEnvironment: bearer) }
+        let follows = texts(section, "follow").compactMap { baseURL($0.text, "api.follow", $0.mark) }
+        let authentication = authentication(section)
+        let headers = headers(section, setByAuthentication: authentication.headerField)
+        let pace = pace(section), transport = transport(section, pace), retry = retry(section), responses = responses(section)
+        return base.map {
+            APIDescription(
+                base: $0, aliases: aliases, follows: follows, headers: headers, authentication: authentication,
+                transport: transport, pace: pace, retry: retry, responses: responses)
+        }
     }
 
     /// The naming convention; it is under `api` because it is the API's: a style, words, or both.
@@ -120,7 +126,7 @@ extension DescriptionReader {
 
     // MARK: Header fields and authentication
 
-    private mutating func headers(_ section: Section, hasBearer: Bool) -> [HTTPHeaders.Field] {
+    private mutating func headers(_ section: Section, setByAuthentication: String?) -> [HTTPHeaders.Field] {
         var fields: [HTTPHeaders.Field] = []
         for entry in entries(section, "headers", of: "field names to values") {
             let field = "api.headers.\(entry.key)"
@@ -143,7 +149,7 @@ extension DescriptionReader {
                     field, entry.keyMark,
                     "this header field is there twice (case does not matter): join the values with a comma")
             }
-            if name == "authorization", hasBearer {
+            if let other = setByAuthentication, name == other.lowercased() {
                 report(field, entry.keyMark, "auth sets this header field already: remove one of the two")
             }
             fields.append(.init(entry.key, value))
@@ -151,47 +157,7 @@ extension DescriptionReader {
         return fields
     }
 
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
+    static func isTokenByte(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
-
-    /// The values are never repeated in messages: a misplaced token must not reach a log.
-    private mutating func bearerEnvironment(_ api: Section) -> String? {
-        guard let value = api["auth"] else { return nil }
-        let form = "write auth: { bearer: { env: NAME_OF_THE_VARIABLE } }"
-        guard case .mapping = value.content else {
-            report(api, "auth", "expected a mapping: \(form)")
-            return nil
-        }
-        let others = ["basic", "header", "query", "oauth", "oauth2", "api_key", "token", "digest"]
-        guard
-            let auth = section(
-                value, "api.auth", keys: ["bearer"], required: ["bearer"],
-                instead: Dictionary(
-                    uniqueKeysWithValues: others.map { ($0, "\(DescriptionReader.unsupported), or \(form)") }),
-                example: ["bearer": "bearer: { env: NAME_OF_THE_VARIABLE }"]),
-            let bearer = auth["bearer"]
-        else { return nil }
-        guard case .mapping = bearer.content else {
-            report(
-                auth, "bearer", "a token does not belong into this file: \(form) and put the token into that variable")
-            return nil
-        }
-        guard
-            let environment = section(
-                bearer, "api.auth.bearer", keys: ["env"], required: ["env"],
-                example: ["env": "env: NAME_OF_THE_VARIABLE"]),
-            let name = text(environment, "env")
-        else { return nil }
-        let isName = name.utf8.allSatisfy {
-            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F
-        }
-        guard isName, name.utf8.first.map({ !(0x30...0x39).contains($0) }) == true else {
-            report(
-                environment, "env",
-                "not the name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
-            return nil
-        }
-        return name
     }
 }

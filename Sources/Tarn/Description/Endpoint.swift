@@ -7,11 +7,15 @@ import TarnImport
 public struct Endpoint: Sendable, Hashable {
     /// Unique in the description.
     public var name: String
+    /// `GET`, or another one for an API that is asked by what a body says.
+    public var method: String
     /// Appended to the API's base URL. `{name}` stands for a parameter or, below a ``forEach``, `{milestone.number}` for an
     /// attribute of the record that it is walked for. Begins with `/`; has neither query nor fragment.
     public var path: String
     /// In the order of the file. Those that the path names fill it; the others become query parameters in this order.
     public var parameters: [Parameter]
+    /// What is sent along. A text in it that is `{name}` and nothing else stands for a parameter, as in the path.
+    public var body: RequestBody?
     /// Where the list of records is in the answer.
     public var records: KeyPath
     /// The entity of the listed records; of several, the first.
@@ -19,12 +23,18 @@ public struct Endpoint: Sendable, Hashable {
     /// Where the records of which entity are, if they are of several; empty if there is one list.
     public var envelope: [EnvelopePart]
     public var pagination: Pagination
+    /// How a walk goes on where the server refuses pages that are too far in; nil if that is an error.
+    public var deep: DeepPages?
+    /// How far a walk may go.
+    public var limits: Limits
     /// Set if the endpoint is walked once for every stored record of an entity.
     public var forEach: ForEach?
     /// What is committed together.
     public var commitUnit: CommitUnit
     /// What becomes of records that the server no longer lists; nil if they stay.
     public var orphans: Orphans?
+    /// What is to be done with certain answers. They go before those of the API.
+    public var responses: [ResponseRule]
     /// Where it was declared, for error texts: `forge.yaml:41`.
     public var place: String
 
@@ -35,6 +45,20 @@ public struct Endpoint: Sendable, Hashable {
         case pages(Int)
         /// All pages of a walk. They are held in memory until then.
         case walk
+    }
+
+    /// How far a walk may go, beside ``Mirror/Options/pageLimit``.
+    public struct Limits: Sendable, Hashable {
+        public var pages: Int?
+        public var records: Int?
+        /// Whether a walk ends there quietly, without having seen everything; otherwise that is an error.
+        public var stopsQuietly: Bool
+
+        public init(pages: Int? = nil, records: Int? = nil, stopsQuietly: Bool = false) {
+            self.pages = pages
+            self.records = records
+            self.stopsQuietly = stopsQuietly
+        }
     }
 
     /// A named value of a request, not encoded.
@@ -68,9 +92,10 @@ public struct Endpoint: Sendable, Hashable {
     }
 
     public init(
-        name: String, path: String, parameters: [Parameter] = [], records: KeyPath = KeyPath(keys: []), entity: String,
-        envelope: [EnvelopePart] = [], pagination: Pagination = .singlePage, forEach: ForEach? = nil,
-        commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil, place: String = ""
+        name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil, records: KeyPath = KeyPath(keys: []), entity: String,
+        envelope: [EnvelopePart] = [], pagination: Pagination = .singlePage, deep: DeepPages? = nil, limits: Limits = Limits(),
+        forEach: ForEach? = nil,
+        commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil, responses: [ResponseRule] = [], place: String = ""
     ) {
         if let orphans {
             let hasOwner = forEach?.parent != nil
@@ -81,6 +106,7 @@ public struct Endpoint: Sendable, Hashable {
         }
         self.commitUnit = commitUnit
         self.orphans = orphans
+        self.responses = responses
         self.name = name
         self.path = path
         self.parameters = parameters
@@ -88,6 +114,10 @@ public struct Endpoint: Sendable, Hashable {
         self.entity = entity
         self.envelope = envelope
         self.pagination = pagination
+        self.method = method
+        self.body = body
+        self.deep = deep
+        self.limits = limits
         self.forEach = forEach
         self.place = place
     }

@@ -26,10 +26,13 @@ struct Batch {
     private(set) var checkpoints: [String: Checkpoint] = [:]
     var completed: [Completed] = []
 
-    var isEmpty: Bool { pages.isEmpty }
+    var isEmpty: Bool { pages.isEmpty && checkpoints.isEmpty }
 
     mutating func add(_ page: Page, _ checkpoint: Checkpoint, _ name: String) {
         pages.append(page)
         checkpoints[name] = checkpoint
     }
+
+    /// Progress without a page.
+    mutating func add(_ checkpoint: Checkpoint, _ name: String) { checkpoints[name] = checkpoint }
 }

@@ -1,6 +1,7 @@
 // A mirror: the endpoints of a description, walked page by page into a store, with checkpoints.
 
 import Foundation
+import Logging
 import TarnHTTP
 import TarnImport
 import TarnStore
@@ -21,6 +22,8 @@ public struct Mirror: Sendable {
         public var restarts = false
         /// Pages of one walk after which something must be wrong.
         public var pageLimit = 10_000
+        /// Whether the next page is asked for while one is imported and committed.
+        public var prefetches = true
         /// What is committed together, whatever the endpoints say; nil for what they say.
         public var commitUnit: Endpoint.CommitUnit?
         /// Whether records that the server no longer lists are only reported: none is deleted or unlinked.
@@ -35,32 +38,71 @@ public struct Mirror: Sendable {
         /// The hooks of an endpoint's imports: called once before it is walked. They are called on the thread of the walk, and on the store's
         /// writer thread. What they make of a response is not asked for again while the server answers 304.
         public var hooks: (@Sendable (Endpoint) -> ImportHooks)?
+        /// When a request is sent again, whatever the description says; nil for what it says.
+        public var retry: RetryPolicy?
+        /// Where requests, waits and retries are told of, without secrets; nil for nowhere.
+        public var logger: Logger?
+        /// The clock and the chance of waits.
+        public var time = TimeSource.system
 
         public init() {}
     }
 
     public let description: Description
     public let store: Store
-    let transport: any Transport
     let options: Options
-    private let token: String?
+    private let paced: PacedTransport
+    private let authorized: AuthorizedTransport
+    private let budgets: BudgetKeeper
 
-    /// - Throws: `MirrorError.missingToken` if the description names an environment variable that is not set.
+    /// A mirror that sends its requests over a transport: at the pace of the description, with its credentials, and again where that may
+    /// help. What servers have said of their limits is taken from the store.
+    ///
+    /// - Throws: `MirrorError.missingToken` if the description names an environment variable that is not set, `.secret` if a file that it
+    ///   names cannot be read. Commands are run when a request needs them.
     public init(
         _ description: Description, store: Store, transport: any Transport, options: Options = Options(),
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(MirrorError) {
         self.description = description
         self.store = store
-        self.transport = transport
         self.options = options
-        if let variable = description.api.bearerEnvironment {
-            guard let token = environment[variable], !token.isEmpty else { throw .missingToken(variable: variable) }
-            self.token = token
-        } else {
-            token = nil
+        let api = description.api
+        for source in api.authentication.sources {
+            if case .command = source { continue }
+            do throws(SecretError) { _ = try source.read(environment: environment) } catch {
+                if case .environment(let variable) = source { throw .missingToken(variable: variable) }
+                throw .secret(error)
+            }
         }
+        budgets = BudgetKeeper(store)
+        paced = PacedTransport(
+            ObservedTransport(
+                transport, logger: options.logger, secretParameters: Set([api.authentication.queryParameter].compactMap(\.self))), pace: api.pace, budgets: budgets.restored, time: options.time)
+        let retry = options.retry ?? api.retry
+        var tokens = retry
+        // What asks for a token may use up the one that it shows.
+        tokens.methods = []
+        authorized = AuthorizedTransport(
+            paced, api.authentication,
+            origins: Set([api.base, options.base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
+            tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger), environment: environment,
+            time: options.time)
     }
+
+    /// What an endpoint's requests go through.
+    func transport(for endpoint: Endpoint) -> RetryingTransport {
+        RetryingTransport(
+            authorized, policy: options.retry ?? description.api.retry, rules: rules(of: endpoint),
+            refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() }, time: options.time,
+            logger: options.logger)
+    }
+
+    /// What is to be done with certain answers, the first one that fits.
+    func rules(of endpoint: Endpoint) -> [ResponseRule] { endpoint.responses + description.api.responses }
+
+    /// Writes what servers have said of their limits, if it is new, with everything else in a transaction.
+    func saveBudgets(_ writer: inout StoreWriter) throws { try budgets.save(paced.budgets, &writer) }
 
     /// Walks endpoints in the order of the description, those with the given names or all.
     ///
@@ -74,13 +116,11 @@ public struct Mirror: Sendable {
         let scope: String
         do {
             importer = try Importer(description.importMapping, store.catalog)
-            scope = try token.map { token in
-                String(try store.read { SHA256.hexadecimal(try $0.incarnation + "\n" + token) }.prefix(32))
+            scope = try await authorized.scope().map { secret in
+                String(try store.read { SHA256.hexadecimal(try $0.incarnation + "\n" + secret.exposed) }.prefix(32))
             } ?? ""
         } catch {
-            var failed = SyncReport.Endpoint(name: "")
-            failed.failures = [Mirror.mirrorError(error, url: "", place: description.file)]
-            sync.endpoints = [failed]
+            sync.endpoints = [failed(error)]
             return sync
         }
         for endpoint in description.endpoints where names?.contains(endpoint.name) ?? true {
@@ -95,7 +135,21 @@ public struct Mirror: Sendable {
             sync.endpoints.append(walk.report)
             if walk.report.failures.contains(where: \.endsEverything) { break }
         }
+        // What was learned after the last commit, such as from a refusal, must not be forgotten.
+        if budgets.isNew(paced.budgets) {
+            do {
+                try await store.write(alone: true) { try saveBudgets(&$0) }
+            } catch {
+                sync.endpoints.append(failed(error))
+            }
+        }
         return sync
+    }
+
+    private func failed(_ error: any Error) -> SyncReport.Endpoint {
+        var failed = SyncReport.Endpoint(name: "")
+        failed.failures = [Mirror.mirrorError(error, url: "", place: description.file)]
+        return failed
     }
 
     /// The URL at which a URL of the API is requested.
@@ -114,9 +168,12 @@ public struct Mirror: Sendable {
     }
 
     func request(_ url: String) -> HTTPRequest {
-        var request = HTTPRequest(url: requestURL(url), headers: HTTPHeaders(description.api.headers))
-        if let token { request.headers["Authorization"] = "Bearer \(token)" }
-        return request
+        let headers = HTTPHeaders(description.api.headers)
+        guard let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base), !target.hasSameOrigin(as: home) else {
+            return HTTPRequest(url: requestURL(url), headers: headers)
+        }
+        // Another server, to which links may lead: it learns nothing that only this API should know.
+        return HTTPRequest(url: url, headers: headers.harmless)
     }
 
     static func mirrorError(_ error: any Error, url: String, place: String) -> MirrorError {

@@ -19,6 +19,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     case endpoint(place: String, message: String)
     /// The environment variable with the token is not set.
     case missingToken(variable: String)
+    /// A secret is not where the description says.
+    case secret(SecretError)
     case store(StoreError)
     case cancelled
 
@@ -33,6 +35,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         case .endpoint(let place, let message): "\(place): \(message)"
         case .missingToken(let variable):
             "the environment variable \(variable), which holds the token of this API, is not set"
+        case .secret(let error): error.description
         case .store(let error): error.description
         case .cancelled: "interrupted; what was committed stays, and the next sync goes on from there"
         }
@@ -47,7 +50,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     public var isAuthentication: Bool {
         switch self {
         case .status(let code, _, _, _): code == 401 || code == 403
-        case .missingToken: true
+        case .missingToken, .secret: true
+        case .transport(let error): error.kind == .credentials
         default: false
         }
     }

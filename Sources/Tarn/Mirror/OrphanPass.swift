@@ -138,13 +138,13 @@ struct OrphanPass {
     /// Asks the server for candidates by themselves, where the endpoint says how.
     private mutating func ask(_ candidates: inout [Candidate]) async throws {
         guard let check = rules.check else { return }
-        let template = try PathTemplate(check)
+        let template = try PathTemplate(check), transport = mirror.transport(for: endpoint)
         for index in candidates.indices where checksLeft > 0 {
             guard let url = try url(template, candidates[index].record) else { continue }
             try Task.checkCancellation()
             checksLeft -= 1
             // Whatever goes wrong here decides nothing.
-            guard let response = try? await mirror.transport.send(mirror.request(url)) else { continue }
+            guard let response = try? await transport.send(mirror.request(url)) else { continue }
             switch response.status {
             case 404, 410: candidates[index].answer = .gone
             case 200..<400: candidates[index].answer = .exists
@@ -155,17 +155,22 @@ struct OrphanPass {
 
     /// Nil if the record is not there, or lacks what the path needs.
     private func url(_ template: PathTemplate, _ listed: ListedRecord) throws -> String? {
-        guard let record = try mirror.store.read({ reader in try reader.access.record(listed) }) else { return nil }
-        let variable = Endpoint.ForEach.variable(of: endpoint.entity)
-        var values: [String: String] = [:]
-        for name in template.variables {
-            if name.hasPrefix(variable + ".") {
-                guard let value = record[String(name.dropFirst(variable.count + 1))], value != .null else { return nil }
-                values[name] = value.plainText
-            } else if let parameter = endpoint.parameters.first(where: { $0.name == name }) {
-                values[name] = parameter.value
+        let variable = Endpoint.ForEach.variable(of: endpoint.entity), parameters = endpoint.parameters
+        let values = try mirror.store.read { reader -> [String: String]? in
+            guard let record = try reader.access.record(listed) else { return nil }
+            var values: [String: String] = [:]
+            for name in template.variables {
+                if name.hasPrefix(variable + ".") {
+                    let path = name.dropFirst(variable.count + 1).split(separator: ".").map(String.init)
+                    guard let value = try Walk.value(at: path[...], of: record, reader) else { return nil }
+                    values[name] = value
+                } else if let parameter = parameters.first(where: { $0.name == name }) {
+                    values[name] = parameter.value
+                }
             }
+            return values
         }
+        guard let values else { return nil }
         return (try? template.expanded(values)).map { mirror.description.api.base + $0 }
     }
 

@@ -1,5 +1,6 @@
 // What a sync did, endpoint by endpoint, and how it tells while it is under way.
 
+import TarnHTTP
 import TarnImport
 
 public struct SyncReport: Sendable {
@@ -13,6 +14,10 @@ public struct SyncReport: Sendable {
         /// Whether it went on where an interrupted sync had stopped.
         public var isResumed = false
         public var report = ImportReport()
+        /// Requests that were passed over, by a rule for their answers.
+        public var ignored = 0
+        /// What `paginate: auto` has chosen, and why.
+        public var pagination: AutomaticPagination.Choice?
         /// What was found about records that complete walks did not list; nil if that is not asked for, or no walk came to its end.
         public var orphans: OrphanReport?
         public var failures: [MirrorError] = []

@@ -9,6 +9,8 @@ extension Walk {
         var refusal: String?
         if checkpoint.members == nil {
             refusal = "the walk began before it was asked for, or with other credentials: the next one looks"
+        } else if isCutOff {
+            refusal = "the walk ended at the limit of its endpoint: what comes after it is not known"
         } else if checkpoint.skipped > 0 {
             refusal = "\(checkpoint.skipped) records of the walk could not be read: what is missing is not known"
         } else if checkpoint.records == 0, !rules.allowsEmpty {

@@ -14,9 +14,16 @@ struct Walk {
     let progress: @Sendable (SyncProgress) -> Void
     var report: SyncReport.Endpoint
     /// What is being asked for, as it is named in errors.
-    private var shownURL = ""
+    var shownURL = ""
+    /// The page after the current one, which is asked for while this one is imported.
+    private var ahead: PageFetch?
+    /// What is asked of every document for the pagination.
+    private var questions = DocumentQuestions()
+    private let transport: RetryingTransport
     /// What makes a commit.
     private let unit: Endpoint.CommitUnit
+    /// Whether the current walk has ended at a limit of its endpoint.
+    private(set) var isCutOff = false
     /// What is not committed yet.
     private var batch = Batch()
 
@@ -32,12 +39,7 @@ struct Walk {
         self.progress = progress
         report = SyncReport.Endpoint(name: endpoint.name)
         unit = mirror.options.commitUnit ?? endpoint.commitUnit
-    }
-
-    /// A stored record that the endpoint is walked for.
-    private struct Parent {
-        var key: RecordKey
-        var values: [String: String]
+        transport = mirror.transport(for: endpoint)
     }
 
     /// Walks the endpoint, once or for every parent. What goes wrong is in the report.
@@ -68,30 +70,13 @@ struct Walk {
         }
     }
 
-    private func parents(_ forEach: Endpoint.ForEach) throws -> [Parent] {
-        let names = endpoint.pathVariables.filter { $0.hasPrefix(forEach.variable + ".") }
-        return try mirror.store.read { reader in
-            var parents: [Parent] = []
-            try reader.forEach(forEach.entity) { record in
-                var parent = Parent(key: record.key, values: [:])
-                for name in names {
-                    let attribute = String(name.dropFirst(forEach.variable.count + 1))
-                    // A partial record may lack what the path needs; a later sync will have it.
-                    guard let value = record[attribute], value != .null else { return true }
-                    parent.values[name] = value.plainText
-                }
-                parents.append(parent)
-                return true
-            }
-            return parents
-        }
-    }
-
     private mutating func walk(parent: Parent?) async {
         shownURL = Redaction.url(mirror.requestURL(mirror.description.api.base + endpoint.path))
         do {
-            try await walk(from: try firstURL(parent), parent)
+            try await walk(from: try firstRequest(parent), parent)
         } catch {
+            ahead?.task.cancel()
+            ahead = nil
             let error = Mirror.mirrorError(error, url: shownURL, place: place)
             report.failures.append(error)
             // A walk that is one change is none now, nor is a unit that a record without a key has failed, and whoever cancels wants
@@ -107,30 +92,19 @@ struct Walk {
         batch = Batch()
     }
 
-    private var place: String { "\(endpoint.place), endpoint \(endpoint.name)" }
+    var place: String { "\(endpoint.place), endpoint \(endpoint.name)" }
 
-    private func firstURL(_ parent: Parent?) throws -> String {
-        let template = try PathTemplate(endpoint.path)
-        var values = parent?.values ?? [:]
-        for parameter in endpoint.parameters where template.variables.contains(parameter.name) {
-            values[parameter.name] = parameter.value
-        }
-        let query = endpoint.parameters.filter { !template.variables.contains($0.name) }.map { ($0.name, $0.value) }
-        return QueryParameters.append(query, to: mirror.description.api.base + (try template.expanded(values)))
-    }
-
-    private mutating func walk(from first: String, _ parent: Parent?) async throws {
+    private mutating func walk(from first: PageRequest, _ parent: Parent?) async throws {
         let name = parent.map { "\(endpoint.name) \($0.key)" } ?? endpoint.name
-        let api = mirror.description.api
-        var pages = try PageSequence(
-            endpoint.pagination, url: first, base: api.base, aliases: api.aliases + [mirror.options.base].compactMap(\.self),
-            pageLimit: mirror.options.pageLimit)
-        let plan = SHA256.hexadecimal(first + "\n" + fingerprint)
+        isCutOff = false
+        var pages = try PageSequence(endpoint.pagination, first, bounds, deep: endpoint.deep)
+        questions = try questions(pages.wants)
+        let plan = SHA256.hexadecimal(Walk.text(of: first) + "\n" + fingerprint)
         let identity = WalkIdentity(name: name, endpoint, authScope: authScope, plan: plan)
         let old = try mirror.store.read { try $0.checkpoint(name) }
         try await finishOrphans(old, identity, name, plan, parent: parent?.key)
         var checkpoint = Checkpoint(
-            state: .underWay, plan: plan, nextURL: pages.url, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
+            state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
             startedAt: .now, completedAt: old?.completedAt, members: endpoint.orphans == nil ? nil : identity.members)
         if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !mirror.options.restarts,
             !mirror.options.refetches
@@ -139,50 +113,58 @@ struct Walk {
             let members = old.members == checkpoint.members ? old.members : nil
             checkpoint = old
             checkpoint.members = members
-            if next != pages.url { try pages.resume(at: next, ordinal: old.pages + 1) }
+            if next != pages.position { try pages.resume(at: next, ordinal: old.pages + 1, listed: old.records) }
             report.isResumed = report.isResumed || old.pages > 0
         }
         var goesOn = true
         while goesOn {
             try Task.checkCancellation()
-            goesOn = try await page(&pages, &checkpoint, checkpointName: name, identity, parent)
+            let fetch = try ahead ?? ask(pages.request)
+            ahead = nil
+            goesOn = try await page(fetch, &pages, &checkpoint, checkpointName: name, identity, parent)
             if case .pages(let limit) = unit, batch.pages.count >= limit { try await flush() }
         }
         if unit == .walk { try await flush() }
     }
 
-    /// Fetches one page and adds it to the batch. False if it was the last.
+    /// Takes a page and adds it to the batch. False if it was the last.
     private mutating func page(
-        _ pages: inout PageSequence, _ checkpoint: inout Checkpoint, checkpointName: String, _ identity: WalkIdentity, _ parent: Parent?
+        _ fetch: PageFetch, _ pages: inout PageSequence, _ checkpoint: inout Checkpoint, checkpointName: String, _ identity: WalkIdentity,
+        _ parent: Parent?
     ) async throws -> Bool {
-        let url = pages.url
-        let key = RequestKey(url: url, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
-        var request = mirror.request(url)
-        shownURL = Redaction.url(request.url)
-        let stored = try mirror.options.refetches ? nil : mirror.store.read { try $0.response(to: key) }
-        if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
-        progress(snapshot(requesting: shownURL))
-        let response = try await mirror.transport.send(request)
+        shownURL = fetch.shownURL
+        let response = try await fetch.answer()
+        let answeredBy = response.redirectedTo.map(mirror.canonicalURL)
         var entry: ResponseEntry
         var isImported = false
-        switch response.status {
-        case 304:
-            guard let stored else {
+        switch try verdict(response, &pages) {
+        case .notModified:
+            guard let stored = fetch.stored else {
                 throw MirrorError.status(
-                    code: 304, method: "GET", url: shownURL, message: "not modified, but the request had no condition")
+                    code: 304, method: endpoint.method, url: shownURL, message: "not modified, but the request had no condition")
             }
             entry = stored
-            entry.headers = HTTPHeaders(flat: stored.headers).updated(byNotModified: response.headers).kept
+            entry.headers = HTTPHeaders(flat: stored.headers).updated(byNotModified: response.headers).kept(also: pages.wants.fields)
             entry.validatedAt = .now
-        case 200..<300:
-            let added = try draft(response, parent, url, from: checkpoint.records)
+        case .records(let isEmpty):
+            if mirror.options.prefetches, !isEmpty, let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy) {
+                ahead = try ask(next)
+            }
+            let added = try isEmpty
+                ? Importer.Added(listed: [], count: 0) : draft(response, parent, fetch.request.url, from: checkpoint.records)
             isImported = true
             entry = ResponseEntry(
-                request: key, status: response.status, headers: response.headers.kept, fetchedAt: .now, validatedAt: .now,
-                scan: checkpoint.scan, count: added.count, listed: added.listed, skipped: added.skipped)
-        default:
-            throw MirrorError.status(
-                code: response.status, method: "GET", url: shownURL, message: Walk.message(of: response))
+                request: fetch.key, status: response.status, headers: response.headers.kept(also: pages.wants.fields), fetchedAt: .now,
+                validatedAt: .now, scan: checkpoint.scan, count: added.count, listed: added.listed,
+                metadata: PageMetadata(added.facts, pages.wants)?.text, skipped: added.skipped)
+        case .again: return true
+        case .ignored:
+            report.ignored += 1
+            return false
+        case .last:
+            complete(&checkpoint, checkpointName, identity, parent)
+            batch.add(checkpoint, checkpointName)
+            return false
         }
         entry.scan = checkpoint.scan
         entry.walk = identity.responses
@@ -193,29 +175,100 @@ struct Walk {
         checkpoint.skipped += entry.skipped
         let hasNext: Bool
         do {
-            hasNext = try pages.advance(
-                headers: HTTPHeaders(flat: entry.headers), recordCount: entry.count,
-                answeredBy: response.redirectedTo.map(mirror.canonicalURL))
+            hasNext = try pages.advance(entry.pageFacts, answeredBy: answeredBy)
         } catch {
             // The page itself is sound and is kept. The walk will go on with it: counted now, it would count twice, and the
             // number of the page after it would be one too high.
             batch.add(page, before, checkpointName)
             throw error
         }
-        checkpoint.nextURL = hasNext ? pages.url : nil
-        if !hasNext {
-            checkpoint.state = .complete
-            checkpoint.completedAt = .now
-            if let rules = endpoint.orphans {
-                checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint)
-                if checkpoint.hasOrphans {
-                    batch.completed.append(
-                        Batch.Completed(walk: identity, parent: parent?.key, checkpointName: checkpointName, scan: checkpoint.scan))
-                }
-            }
+        if let choice = pages.choice { report.pagination = choice }
+        checkpoint.nextURL = hasNext ? pages.position : nil
+        if hasNext {
+            try prepare(pages.request)
+        } else {
+            isCutOff = pages.isCutOff
+            complete(&checkpoint, checkpointName, identity, parent)
         }
         batch.add(page, checkpoint, checkpointName)
         return hasNext
+    }
+
+    /// What is made of an answer.
+    private enum Verdict {
+        case notModified
+        case records(isEmpty: Bool)
+        /// The walk goes on at another page, and this one is nothing.
+        case again
+        case ignored
+        /// The page before was the last one.
+        case last
+    }
+
+    private func verdict(_ response: HTTPResponse, _ pages: inout PageSequence) throws -> Verdict {
+        let rule = mirror.rules(of: endpoint).first(for: response)
+        switch rule?.action {
+        case .ignore: return .ignored
+        case .empty: return .records(isEmpty: true)
+        case .stop: return .last
+        case .fail, .retry, .refreshToken:
+            throw MirrorError.status(
+                code: response.status, method: endpoint.method, url: shownURL, message: rule?.message ?? Walk.message(of: response))
+        case nil: break
+        }
+        switch response.status {
+        case 304: return .notModified
+        case 200..<300: return .records(isEmpty: false)
+        default:
+            if try pages.restart(afterStatus: response.status) { return .again }
+            throw MirrorError.status(
+                code: response.status, method: endpoint.method, url: shownURL, message: Walk.message(of: response))
+        }
+    }
+
+    /// Marks the walk as complete.
+    private mutating func complete(
+        _ checkpoint: inout Checkpoint, _ checkpointName: String, _ identity: WalkIdentity, _ parent: Parent?
+    ) {
+        checkpoint.nextURL = nil
+        checkpoint.state = .complete
+        checkpoint.completedAt = .now
+        guard let rules = endpoint.orphans else { return }
+        checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint)
+        if checkpoint.hasOrphans {
+            batch.completed.append(
+                Batch.Completed(walk: identity, parent: parent?.key, checkpointName: checkpointName, scan: checkpoint.scan))
+        }
+    }
+
+    // MARK: Asking
+
+    /// Asks for the next page while this one is committed, if it is not asked for already.
+    private mutating func prepare(_ request: PageRequest) throws {
+        if let ahead, ahead.request != request {
+            ahead.task.cancel()
+            self.ahead = nil
+        }
+        if ahead == nil, mirror.options.prefetches { ahead = try ask(request) }
+    }
+
+    /// Sends the request for a page, with the validators of its last answer.
+    private func ask(_ page: PageRequest) throws -> PageFetch {
+        let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
+        let key = RequestKey(method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
+        var request = mirror.request(page.url)
+        request.method = endpoint.method
+        if let body = page.body {
+            request.body = Array(body.text.utf8)
+            if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = body.contentType }
+        }
+        // A condition counts where nothing is changed by asking (RFC 9110 §13.1.2).
+        let isConditional = endpoint.method == "GET" && !mirror.options.refetches
+        let stored = try isConditional ? mirror.store.read { try $0.response(to: key) } : nil
+        if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
+        let shownURL = Redaction.url(request.url)
+        progress(snapshot(requesting: shownURL))
+        return PageFetch(page, key: key, stored: stored, shownURL: shownURL, sending: request, over: transport)
     }
 
     /// - Parameters:
@@ -231,8 +284,9 @@ struct Walk {
         }
         let context = context(response, parent, url, from: position), known = importer.diagnostics.count
         let added = try endpoint.envelope.isEmpty
-            ? importer.add(response.body, records: endpoint.records, entity: endpoint.entity, parent: reference, context: context)
-            : importer.add(response.body, envelope: endpoint.envelope, context: context)
+            ? importer.add(
+                response.body, records: endpoint.records, entity: endpoint.entity, parent: reference, context: context, asking: questions)
+            : importer.add(response.body, envelope: endpoint.envelope, context: context, asking: questions)
         // Of this page: others of the batch have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
@@ -258,6 +312,7 @@ struct Walk {
         guard !batch.isEmpty else { return }
         let done = batch
         batch = Batch()
+        let mirror = mirror
         let imported = try await importer.commit(
             to: mirror.store, responses: done.pages.filter(\.isImported).map(\.entry),
             revalidated: done.pages.filter { !$0.isImported }.map(\.entry), checkpoints: done.checkpoints
@@ -267,6 +322,7 @@ struct Walk {
                 guard let members = page.members else { continue }
                 try writer.noteListed(page.entry.listed.filter { !dropped.contains($0) }, walk: members, scan: page.entry.scan)
             }
+            try mirror.saveBudgets(&writer)
         }
         report.report.add(imported)
         for page in done.pages { count(page.entry, isImported: page.isImported) }
@@ -285,39 +341,5 @@ struct Walk {
         SyncProgress(
             endpoint: endpoint.name, pages: report.pages, notModified: report.notModified, listed: report.listed,
             requesting: url)
-    }
-
-    /// What the server says about a refusal: the usual members of a JSON answer, else the beginning of the text, on one line.
-    private static func message(of response: HTTPResponse) -> String {
-        let text: String
-        if let object = try? JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any],
-            let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap({ object[$0] as? String }).first
-        {
-            text = said
-        } else {
-            text = String(decoding: response.body.prefix(200), as: UTF8.self)
-        }
-        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return line.count > 160 ? line.prefix(160) + "…" : line
-    }
-}
-
-extension Timestamp {
-    static var now: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) }
-}
-
-extension HTTPHeaders {
-    /// Fields that a later request or page needs: validators, links, freshness.
-    private static let keptNames = [
-        "ETag", "Last-Modified", "Link", "Cache-Control", "Expires", "Date", "Age", "Vary", "Content-Type",
-    ]
-
-    fileprivate var kept: [String] {
-        fields.filter { field in HTTPHeaders.keptNames.contains { $0.lowercased() == field.name.lowercased() } }
-            .flatMap { [$0.name, $0.value] }
-    }
-
-    fileprivate init(flat: [String]) {
-        self.init(stride(from: 0, to: flat.count - 1, by: 2).map { Field(flat[$0], flat[$0 + 1]) })
     }
 }

@@ -1,0 +1,159 @@
+// The key `auth` of the section `api`: how requests carry credentials, and where those are. Values are never repeated in messages: a
+// misplaced token must not reach a log.
+
+import TarnHTTP
+
+extension DescriptionReader {
+    private static let secretForm = "env: NAME_OF_THE_VARIABLE, file: PATH or command: [PROGRAM]"
+
+    mutating func authentication(_ api: Section) -> Authentication {
+        guard let value = api["auth"] else { return .none }
+        let form = "write auth: { bearer: { env: NAME_OF_THE_VARIABLE } }"
+        guard case .mapping(let entries) = value.content else {
+            report(api, "auth", "expected a mapping: \(form)")
+            return .none
+        }
+        let kinds = ["bearer", "basic", "api_key", "oauth2"]
+        guard
+            let auth = section(
+                value, "api.auth", keys: kinds,
+                instead: ["oauth": "write oauth2", "token": form, "digest": "is not supported; there are \(kinds.joined(separator: ", "))"])
+        else { return .none }
+        guard entries.count == 1 else {
+            report("api.auth", keyMark("api.auth"), "expected one of \(kinds.joined(separator: ", ")): \(form)")
+            return .none
+        }
+        if let bearer = auth["bearer"] { return secret(bearer, "api.auth.bearer").map(Authentication.bearer) ?? .none }
+        if let basic = auth["basic"] { return self.basic(basic) ?? .none }
+        if let key = auth["api_key"] { return apiKey(key) ?? .none }
+        if let oauth2 = auth["oauth2"] { return self.oauth2(oauth2) ?? .none }
+        return .none
+    }
+
+    // MARK: Secrets
+
+    /// `{ env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, ARGUMENT, …] }`.
+    private mutating func secret(_ value: YAMLValue, _ field: String) -> SecretSource? {
+        guard case .mapping(let entries) = value.content else {
+            report(field, value.mark, "a token does not belong into this file: write \(DescriptionReader.secretForm), and put the secret there")
+            return nil
+        }
+        guard let section = section(value, field, keys: ["env", "file", "command"]) else { return nil }
+        guard !section.values.isEmpty else {
+            report("\(field).env", section.mark, "missing: write \(DescriptionReader.secretForm)")
+            return nil
+        }
+        guard entries.count == 1 else {
+            report(field, value.mark, "one place is enough: write \(DescriptionReader.secretForm)")
+            return nil
+        }
+        if section["env"] != nil { return environment(section) }
+        if section["file"] != nil { return text(section, "file").flatMap { filePath($0, section, "file") }.map(SecretSource.file) }
+        let words = texts(section, "command").map(\.text)
+        guard let program = words.first, !program.isEmpty else {
+            if !isReported(section.path("command")) { report(section, "command", "names no program: write command: [PROGRAM, ARGUMENT]") }
+            return nil
+        }
+        return .command(words)
+    }
+
+    private mutating func environment(_ section: Section) -> SecretSource? {
+        guard let name = text(section, "env") else { return nil }
+        let isName = name.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F }
+        guard isName, name.utf8.first.map({ !(0x30...0x39).contains($0) }) == true else {
+            report(section, "env", "not the name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
+            return nil
+        }
+        return .environment(name)
+    }
+
+    /// A path as the file means it: beside itself.
+    mutating func filePath(_ path: String, _ section: Section, _ key: String) -> String? {
+        guard !path.hasPrefix("~") else {
+            report(section, key, "~ does not stand for a home directory here: write the whole path, or one relative to this file")
+            return nil
+        }
+        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+        return file[...slash] + path
+    }
+
+    /// What is no secret by itself, such as a user's name: a text, or the place of one.
+    private mutating func textOrSecret(_ section: Section, _ key: String) -> SecretSource? {
+        guard let value = section[key] else { return nil }
+        if case .mapping = value.content { return secret(value, section.path(key)) }
+        return text(section, key).map { .value(Secret($0)) }
+    }
+
+    // MARK: Kinds
+
+    private mutating func basic(_ value: YAMLValue) -> Authentication? {
+        guard
+            let section = section(
+                value, "api.auth.basic", keys: ["user", "password"], required: ["user", "password"],
+                example: ["user": "user: ada", "password": "password: { env: NAME_OF_THE_VARIABLE }"])
+        else { return nil }
+        let user = textOrSecret(section, "user"), password = section["password"].flatMap { secret($0, section.path("password")) }
+        if case .value(let name) = user, name.exposed.contains(":") {
+            report(section, "user", "a user's name has no colon: what follows one is the password (RFC 7617 §2)")
+        }
+        guard let user, let password else { return nil }
+        return .basic(user: user, password: password)
+    }
+
+    private mutating func apiKey(_ value: YAMLValue) -> Authentication? {
+        let places = ["header", "query", "cookie"]
+        guard
+            let section = section(
+                value, "api.auth.api_key", keys: ["key", "prefix"] + places, required: ["key"],
+                example: ["key": "key: { env: NAME_OF_THE_VARIABLE }"])
+        else { return nil }
+        let key = section["key"].flatMap { secret($0, section.path("key")) }
+        let named = places.filter { section[$0] != nil }
+        guard named.count == 1, let place = named.first else {
+            report(section.field, section.mark, "says where the key goes with one of header, query and cookie: write header: X-Api-Key")
+            return nil
+        }
+        let prefix = section["prefix"].flatMap { text($0, section.path("prefix")) }
+        if prefix != nil, place != "header" { report(section, "prefix", "only a header field has one: remove the line") }
+        guard let name = text(section, place) else { return nil }
+        if place != "query", name.isEmpty || !name.utf8.allSatisfy(DescriptionReader.isTokenByte) {
+            report(section, place, "not a name that a \(place == "header" ? "header field" : "cookie") can have: use letters, digits, - and _")
+            return nil
+        }
+        guard let key else { return nil }
+        switch place {
+        case "header": return .apiKey(key, .header(name, prefix: prefix ?? ""))
+        case "query": return .apiKey(key, .query(name))
+        default: return .apiKey(key, .cookie(name))
+        }
+    }
+
+    private mutating func oauth2(_ value: YAMLValue) -> Authentication? {
+        guard
+            let section = section(
+                value, "api.auth.oauth2",
+                keys: ["token_url", "client_id", "client_secret", "client_auth", "refresh_token", "scopes", "params", "account"],
+                required: ["token_url", "client_id"],
+                example: ["token_url": "token_url: https://auth.example.org/token", "client_id": "client_id: tarn"])
+        else { return nil }
+        let url = text(section, "token_url")
+        if let url, let problem = OAuth2.problem(ofTokenURL: url) { report(section, "token_url", problem) }
+        let client = textOrSecret(section, "client_id")
+        let clientSecret = section["client_secret"].flatMap { secret($0, section.path("client_secret")) }
+        let refresh = section["refresh_token"].flatMap { secret($0, section.path("refresh_token")) }
+        if section["client_secret"] == nil, section["refresh_token"] == nil {
+            report(section.path("client_secret"), section.mark, "missing: write client_secret: { env: … }, or refresh_token: { file: … }")
+        }
+        let parameters = entries(section, "params", of: "names to values").compactMap { entry in
+            text(entry.value, "\(section.path("params")).\(entry.key)").map { OAuth2.Parameter(entry.key, $0) }
+        }
+        let scopes = texts(section, "scopes").map(\.text)
+        let clientAuthentication: OAuth2.ClientAuthentication? = word(section, "client_auth", "way to prove who the client is")
+        let account = text(section, "account")
+        guard let url, let client else { return nil }
+        return .oauth2(
+            OAuth2(
+                tokenURL: url, clientID: client, clientSecret: clientSecret, clientAuthentication: clientAuthentication ?? .basic,
+                grant: refresh.map(OAuth2.Grant.refreshToken) ?? .clientCredentials, scopes: scopes, parameters: parameters, account: account))
+    }
+}

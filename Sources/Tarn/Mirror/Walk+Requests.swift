@@ -1,0 +1,162 @@
+// What a walk asks for first, and for whom.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension Walk {
+    /// A stored record that the endpoint is walked for.
+    struct Parent {
+        var key: RecordKey
+        /// What the path and the body name of it, by the names that they use.
+        var values: [String: String]
+    }
+
+    func parents(_ forEach: Endpoint.ForEach) throws -> [Parent] {
+        let names = endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
+        return try mirror.store.read { reader in
+            var parents: [Parent] = []
+            try reader.forEach(forEach.entity) { record in
+                var parent = Parent(key: record.key, values: [:])
+                for name in names {
+                    let path = name.dropFirst(forEach.variable.count + 1).split(separator: ".").map(String.init)
+                    // A partial record may lack what the path needs; a later sync will have it.
+                    guard let value = try Walk.value(at: path[...], of: record, reader) else { return true }
+                    parent.values[name] = value
+                }
+                parents.append(parent)
+                return true
+            }
+            return parents
+        }
+    }
+
+    /// The text of an attribute, of a record or of what its to-one relationships lead to; nil if there is none.
+    static func value(at path: ArraySlice<String>, of record: Record, _ reader: StoreReader) throws -> String? {
+        guard let name = path.first else { return nil }
+        if path.count == 1 {
+            guard let value = record[name], value != .null else { return nil }
+            return value.plainText
+        }
+        var target: Record?
+        try reader.forEachRelated(record.entity, record.key, name) {
+            target = $0.record
+            return false
+        }
+        return try target.flatMap { try value(at: path.dropFirst(), of: $0, reader) }
+    }
+
+    func firstRequest(_ parent: Parent?) throws -> PageRequest {
+        let template = try PathTemplate(endpoint.path)
+        var values = parent?.values.mapValues { [$0] } ?? [:]
+        for parameter in endpoint.parameters { values[parameter.name, default: []].append(parameter.value) }
+        let used = Set(template.variables)
+        let query = endpoint.parameters.filter { !endpoint.variables.contains($0.name) }.map { ($0.name, $0.value) }
+        return PageRequest(
+            url: QueryParameters.append(query, to: mirror.description.api.base + (try template.expanded(lists: values.filter { used.contains($0.key) }))),
+            body: endpoint.body?.filled(values.compactMapValues(\.first)))
+    }
+
+    /// What distinguishes one walk's first request from another's.
+    static func text(of request: PageRequest) -> String {
+        request.url + (request.body.map { "\n" + $0.text } ?? "")
+    }
+
+    var bounds: PageSequence.Bounds {
+        let api = mirror.description.api
+        return PageSequence.Bounds(
+            base: api.base, aliases: api.aliases + [mirror.options.base].compactMap(\.self), follows: api.follows,
+            pageLimit: min(mirror.options.pageLimit, endpoint.limits.pages ?? .max), recordLimit: endpoint.limits.records,
+            stopsAtLimit: endpoint.limits.stopsQuietly, secretParameter: api.authentication.queryParameter)
+    }
+
+    /// What a pagination wants of documents, as it is asked of them.
+    func questions(_ wants: PageWants) throws -> DocumentQuestions {
+        func path(_ text: String) throws -> TarnImport.KeyPath {
+            guard let path = TarnImport.KeyPath(text) else {
+                throw MirrorError.endpoint(place: place, message: "the pagination asks for \"\(text)\", which is not a key path")
+            }
+            return path
+        }
+        return DocumentQuestions(values: try wants.values.map(path), record: try wants.record.map(path))
+    }
+
+    /// What the server says about a refusal: the usual members of a JSON answer, else the beginning of the text, on one line.
+    static func message(of response: HTTPResponse) -> String {
+        let text: String
+        if let object = try? JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any],
+            let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap({ object[$0] as? String }).first
+        {
+            text = said
+        } else {
+            text = String(decoding: response.body.prefix(200), as: UTF8.self)
+        }
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let message = line.count > 160 ? line.prefix(160) + "…" : line
+        guard let wait = RateLimit.wait(status: response.status, response.headers, now: Date()), wait > .zero else { return message }
+        let until = HTTPDate.text(Date().addingTimeInterval(Double(wait.components.seconds)))
+        return message + (message.isEmpty ? "" : "; ") + "it asks to wait until \(until)"
+    }
+}
+
+extension Timestamp {
+    static var now: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) }
+}
+
+extension Endpoint {
+    /// The names that the path and the body take values for.
+    var variables: [String] {
+        var names = pathVariables
+        for name in body?.placeholders ?? [] where !names.contains(name) { names.append(name) }
+        return names
+    }
+}
+
+extension RequestBody {
+    /// The names of texts that are `{name}` and nothing else.
+    var placeholders: [String] {
+        switch self {
+        case .json(let value): value.placeholders
+        case .form(let fields): fields.compactMap { RequestBody.placeholder($0.value) }
+        }
+    }
+
+    /// The body with values in the place of their names.
+    func filled(_ values: [String: String]) -> RequestBody {
+        switch self {
+        case .json(let value): .json(value.filled(values))
+        case .form(let fields):
+            .form(fields.map { .init($0.name, RequestBody.placeholder($0.value).flatMap { values[$0] } ?? $0.value) })
+        }
+    }
+
+    static func placeholder(_ text: String) -> String? {
+        guard text.hasPrefix("{"), text.hasSuffix("}"), text.utf8.count > 2 else { return nil }
+        let name = text.dropFirst().dropLast()
+        let isName = name.utf8.allSatisfy {
+            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
+        }
+        return isName ? String(name) : nil
+    }
+}
+
+extension JSONBody {
+    fileprivate var placeholders: [String] {
+        switch self {
+        case .string(let text): RequestBody.placeholder(text).map { [$0] } ?? []
+        case .array(let values): values.flatMap(\.placeholders)
+        case .object(let members): members.flatMap(\.value.placeholders)
+        case .null, .bool, .number: []
+        }
+    }
+
+    fileprivate func filled(_ values: [String: String]) -> JSONBody {
+        switch self {
+        case .string(let text): RequestBody.placeholder(text).flatMap { values[$0] }.map(JSONBody.string) ?? self
+        case .array(let elements): .array(elements.map { $0.filled(values) })
+        case .object(let members): .object(members.map { .init($0.key, $0.value.filled(values)) })
+        case .null, .bool, .number: self
+        }
+    }
+}

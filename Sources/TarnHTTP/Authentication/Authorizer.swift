@@ -1,0 +1,208 @@
+// Holds credentials in memory: reads secrets once, asks for tokens when they end, one request for all who wait.
+
+import Foundation
+
+actor Authorizer {
+    private let authentication: Authentication
+    private let transport: any Transport
+    private let environment: [String: String]
+    private let time: TimeSource
+    /// What requests carry.
+    private var credentials: Credentials?
+    /// How many times they were renewed: tells those who met a 401 whether somebody else was faster.
+    private var generation = 0
+    private var renewal: Task<Result<Credentials, TransportError>, Never>?
+    /// A refresh token that the server has handed out since.
+    private var rotated: Secret?
+
+    private struct Credentials: Sendable {
+        /// In the order of ``Authentication/sources``; for OAuth 2 the access token after them.
+        var secrets: [Secret]
+        var endsAt: Date?
+    }
+
+    init(_ authentication: Authentication, transport: any Transport, environment: [String: String], time: TimeSource) {
+        self.authentication = authentication
+        self.transport = transport
+        self.environment = environment
+        self.time = time
+    }
+
+    /// The request with its credentials, what takes them out again, and which ones they were.
+    func authorize(_ request: HTTPRequest) async throws(TransportError) -> (HTTPRequest, Scrubber, generation: Int) {
+        switch authentication {
+        case .none: return (request, Scrubber([], parameter: nil), 0)
+        case .signer(let signer):
+            do {
+                return (try await signer.sign(request), Scrubber([], parameter: nil), 0)
+            } catch {
+                throw TransportError(
+                    .credentials, method: request.method, url: request.url, detail: "the request could not be signed (\(signer.name)): \(error)")
+            }
+        default: break
+        }
+        let credentials = try await current(for: request)
+        var authorized = request
+        let secrets = credentials.secrets.map(\.exposed)
+        var shown = secrets
+        switch authentication {
+        case .none, .signer: break
+        case .bearer: authorized.headers["Authorization"] = "Bearer \(secrets[0])"
+        case .oauth2: authorized.headers["Authorization"] = "Bearer \(secrets[secrets.count - 1])"
+        case .basic:
+            let field = BasicCredentials.field(user: secrets[0], password: secrets[1])
+            authorized.headers["Authorization"] = field
+            // The user's name is no secret.
+            shown = [secrets[1], String(field.dropFirst("Basic ".count))]
+        case .apiKey(_, .header(let name, let prefix)): authorized.headers[name] = prefix + secrets[0]
+        case .apiKey(_, .query(let name)): authorized.url = QueryParameters.set(name, to: secrets[0], in: request.url)
+        case .apiKey(_, .cookie(let name)):
+            let before = request.headers.all("Cookie").joined(separator: "; ")
+            authorized.headers["Cookie"] = (before.isEmpty ? "" : before + "; ") + "\(name)=\(secrets[0])"
+        }
+        return (authorized, Scrubber(shown, parameter: authentication.queryParameter), generation)
+    }
+
+    /// Makes sure that the next request carries other credentials than those of a generation, or than the current ones.
+    ///
+    /// - Returns: false if there are no others.
+    func refresh(instead used: Int?, request: HTTPRequest) async throws(TransportError) -> Bool {
+        if let used, used != generation, credentials != nil { return true }
+        switch authentication {
+        case .none, .signer: return false
+        case .oauth2: break
+        default: guard authentication.sources.contains(where: \.mayChange) else { return false }
+        }
+        // Those who wait already wait for new ones.
+        let before = credentials?.secrets
+        if renewal == nil { credentials = nil }
+        let renewed = try await current(for: request)
+        return before != renewed.secrets
+    }
+
+    func scope() async throws(TransportError) -> Secret? {
+        switch authentication {
+        case .none: return nil
+        case .signer(let signer): return Secret("signer\n\(signer.name)")
+        case .oauth2(let settings):
+            // Tokens come and go; who asks for them stays.
+            let secrets = try await Authorizer.read(settings.sources, environment, HTTPRequest(method: "POST", url: settings.tokenURL))
+            let who = settings.account.map { [secrets[0].exposed, $0] } ?? secrets.map(\.exposed)
+            return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
+        default:
+            let secrets = try await current(for: HTTPRequest(url: "")).secrets
+            return Secret(secrets.map(\.exposed).joined(separator: "\n"))
+        }
+    }
+
+    // MARK: One for all
+
+    private func current(for request: HTTPRequest) async throws(TransportError) -> Credentials {
+        if let credentials, renewal == nil, credentials.endsAt.map({ $0 > time.now() }) ?? true { return credentials }
+        // A task of its own: if the first who asked gives up, the others still get it.
+        let task = renewal ?? Task { await self.renew() }
+        renewal = task
+        var error: TransportError
+        switch await task.value {
+        case .success(let credentials): return credentials
+        case .failure(let failure): error = failure
+        }
+        error.detail = "no credentials for \(Redaction.url(request.url)): \(error.detail)"
+        throw error
+    }
+
+    private func renew() async -> Result<Credentials, TransportError> {
+        let result: Result<Credentials, TransportError>
+        do throws(TransportError) {
+            if case .oauth2(let settings) = authentication {
+                result = .success(try await token(settings))
+            } else {
+                result = .success(Credentials(secrets: try await Authorizer.read(authentication.sources, environment, HTTPRequest(url: ""))))
+            }
+        } catch {
+            result = .failure(error)
+        }
+        if case .success(let renewed) = result {
+            credentials = renewed
+            generation += 1
+        }
+        renewal = nil
+        return result
+    }
+
+    private func token(_ settings: OAuth2) async throws(TransportError) -> Credentials {
+        let place = HTTPRequest(method: "POST", url: settings.tokenURL)
+        if let problem = OAuth2.problem(ofTokenURL: settings.tokenURL) {
+            throw TransportError(.credentials, method: "POST", url: settings.tokenURL, detail: problem)
+        }
+        var sources = settings.sources, refresh: Secret?
+        if case .refreshToken(let source) = settings.grant {
+            sources.removeLast()
+            refresh = rotated
+            if refresh == nil { refresh = try await Authorizer.read([source], environment, place)[0] }
+        }
+        let secrets = try await Authorizer.read(sources, environment, place)
+        let request = settings.request(
+            OAuth2.Credentials(clientID: secrets[0], clientSecret: secrets.count > 1 ? secrets[1] : nil, refreshToken: refresh))
+        let scrubber = Scrubber(
+            (secrets.dropFirst() + [refresh].compactMap(\.self)).map(\.exposed)
+                + [request.headers["Authorization"].map { String($0.dropFirst("Basic ".count)) }].compactMap(\.self),
+            parameter: nil)
+        let asked = time.now()
+        let response: HTTPResponse
+        do throws(TransportError) {
+            response = try await transport.send(request)
+        } catch {
+            throw scrubber.error(error, of: request)
+        }
+        switch OAuth2.token(from: response) {
+        case .failure(let refusal):
+            throw TransportError(
+                .credentials, method: "POST", url: settings.tokenURL,
+                detail: "\(Redaction.url(settings.tokenURL)) \(scrubber.text(refusal.reason))")
+        case .success(let token):
+            if let next = token.refresh, case .refreshToken(let source) = settings.grant {
+                rotated = next
+                if case .file(let path) = source, next != refresh { try Authorizer.save(next, path, place) }
+            }
+            let lifetime = token.lifetime.map { max($0 - settings.leeway.inSeconds, $0 / 2) }
+            return Credentials(secrets: secrets + [refresh, token.access].compactMap(\.self), endsAt: lifetime.map { asked.addingTimeInterval($0) })
+        }
+    }
+
+    // MARK: Reading
+
+    /// On a thread of its own where that may take long.
+    private static func read(
+        _ sources: [SecretSource], _ environment: [String: String], _ request: HTTPRequest
+    ) async throws(TransportError) -> [Secret] {
+        @Sendable func read() -> Result<[Secret], SecretError> {
+            do throws(SecretError) {
+                var secrets: [Secret] = []
+                for source in sources { secrets.append(try source.read(environment: environment)) }
+                return .success(secrets)
+            } catch {
+                return .failure(error)
+            }
+        }
+        let mayBlock = sources.contains { if case .command = $0 { true } else { false } }
+        let result = mayBlock ? await withCheckedContinuation { done in Thread.detachNewThread { done.resume(returning: read()) } } : read()
+        switch result {
+        case .success(let secrets): return secrets
+        case .failure(let error):
+            throw TransportError(.credentials, method: request.method, url: request.url, detail: error.description)
+        }
+    }
+
+    /// The whole of the new token, or the old one: never half of one.
+    private static func save(_ secret: Secret, _ path: String, _ request: HTTPRequest) throws(TransportError) {
+        let temporary = path + ".new"
+        let isWritten = FileManager.default.createFile(
+            atPath: temporary, contents: Data((secret.exposed + "\n").utf8), attributes: [.posixPermissions: 0o600])
+        guard isWritten, rename(temporary, path) == 0 else {
+            throw TransportError(
+                .credentials, method: request.method, url: request.url,
+                detail: "the new refresh token could not be written to \(path): the one that is there is used up")
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// Tokens by OAuth 2.0 (RFC 6749): what the server of tokens is asked, and what its answer means. Pure.
+
+import Foundation
+
+/// How to get tokens.
+public struct OAuth2: Sendable, Hashable {
+    public enum Grant: Sendable, Hashable {
+        /// The client asks for itself (RFC 6749 §4.4).
+        case clientCredentials
+        /// The client asks for somebody who allowed it once (RFC 6749 §6). If the server hands out a new refresh token and the old one came
+        /// from a file, the new one is written there.
+        case refreshToken(SecretSource)
+    }
+
+    /// How the client proves who it is (RFC 6749 §2.3.1).
+    public enum ClientAuthentication: String, Sendable, Hashable, CaseIterable {
+        case basic
+        /// As fields of the form, for servers that know nothing else.
+        case body
+    }
+
+    /// An additional field of the form, such as `audience`.
+    public struct Parameter: Sendable, Hashable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Absolute; `https`, or `http` on this machine.
+    public var tokenURL: String
+    public var clientID: SecretSource
+    /// Nil for a public client.
+    public var clientSecret: SecretSource?
+    public var clientAuthentication: ClientAuthentication
+    public var grant: Grant
+    public var scopes: [String]
+    public var parameters: [Parameter]
+    /// Distinguishes accounts for which the same client asks: what is stored for one is not served to another.
+    public var account: String?
+    /// A token is not used any more so long before it ends.
+    public var leeway: Duration
+
+    public init(
+        tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil, clientAuthentication: ClientAuthentication = .basic,
+        grant: Grant = .clientCredentials, scopes: [String] = [], parameters: [Parameter] = [], account: String? = nil,
+        leeway: Duration = .seconds(30)
+    ) {
+        self.tokenURL = tokenURL
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.clientAuthentication = clientAuthentication
+        self.grant = grant
+        self.scopes = scopes
+        self.parameters = parameters
+        self.account = account
+        self.leeway = leeway
+    }
+
+    var sources: [SecretSource] {
+        var sources = [clientID] + [clientSecret].compactMap(\.self)
+        if case .refreshToken(let source) = grant { sources.append(source) }
+        return sources
+    }
+
+    /// Why a URL cannot be one of a server of tokens; nil if it can.
+    public static func problem(ofTokenURL text: String) -> String? {
+        let url: HTTPURL
+        do throws(HTTPURLError) { url = try HTTPURL(text) } catch { return error.reason }
+        let isLocal = ["localhost", "127.0.0.1", "[::1]"].contains(url.host)
+        return url.scheme == "https" || isLocal ? nil : "tokens are only asked for over https (RFC 6749 §3.2)"
+    }
+
+    // MARK: The exchange
+
+    /// The secrets of one exchange.
+    struct Credentials: Sendable {
+        var clientID: Secret
+        var clientSecret: Secret?
+        var refreshToken: Secret?
+    }
+
+    func request(_ credentials: Credentials) -> HTTPRequest {
+        var form: [(String, String)] = []
+        switch grant {
+        case .clientCredentials: form.append(("grant_type", "client_credentials"))
+        case .refreshToken:
+            form += [("grant_type", "refresh_token"), ("refresh_token", credentials.refreshToken?.exposed ?? "")]
+        }
+        if !scopes.isEmpty { form.append(("scope", scopes.joined(separator: " "))) }
+        form += parameters.map { ($0.name, $0.value) }
+        var headers = HTTPHeaders([
+            .init("Content-Type", "application/x-www-form-urlencoded"), .init("Accept", "application/json"),
+        ])
+        if let secret = credentials.clientSecret, clientAuthentication == .basic {
+            headers["Authorization"] = BasicCredentials.field(
+                // RFC 6749 §2.3.1: form-encoded first.
+                user: PercentEncoding.encode(credentials.clientID.exposed), password: PercentEncoding.encode(secret.exposed))
+        } else {
+            form.append(("client_id", credentials.clientID.exposed))
+            if let secret = credentials.clientSecret { form.append(("client_secret", secret.exposed)) }
+        }
+        let body = form.map { PercentEncoding.encode($0.0) + "=" + PercentEncoding.encode($0.1) }.joined(separator: "&")
+        return HTTPRequest(method: "POST", url: tokenURL, headers: headers, body: Array(body.utf8))
+    }
+
+    /// A token, and what comes with it.
+    struct Token: Sendable {
+        var access: Secret
+        /// In seconds from the answer on; nil if the server does not say.
+        var lifetime: Double?
+        var refresh: Secret?
+    }
+
+    /// Reads the answer of the server of tokens (RFC 6749 §5.1, §5.2).
+    static func token(from response: HTTPResponse) -> Result<Token, OAuth2Refusal> {
+        let object = (try? JSONSerialization.jsonObject(with: Data(response.body))) as? [String: Any] ?? [:]
+        guard response.status == 200 || response.status == 201 else {
+            let said = [object["error"], object["error_description"]].compactMap { $0 as? String }.joined(separator: ": ")
+            return .failure(OAuth2Refusal(reason: "answers \(response.status)\(said.isEmpty ? "" : ": \(said)")"))
+        }
+        guard let access = object["access_token"] as? String, !access.isEmpty else {
+            return .failure(OAuth2Refusal(reason: "answers without an access_token"))
+        }
+        if let type = object["token_type"] as? String, type.lowercased() != "bearer" {
+            return .failure(OAuth2Refusal(reason: "hands out a token of another type than Bearer"))
+        }
+        guard access.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }) else {
+            return .failure(OAuth2Refusal(reason: "hands out a token that no header field can hold"))
+        }
+        // Some servers write the number as a text.
+        let lifetime = (object["expires_in"] as? NSNumber)?.doubleValue ?? (object["expires_in"] as? String).flatMap(Double.init)
+        return .success(
+            Token(access: Secret(access), lifetime: lifetime, refresh: (object["refresh_token"] as? String).map(Secret.init)))
+    }
+}
+
+/// What a server of tokens says instead of handing one out.
+struct OAuth2Refusal: Error, Sendable, Hashable {
+    var reason: String
+}
+
+enum BasicCredentials {
+    /// RFC 7617 §2, in UTF-8.
+    static func field(user: String, password: String) -> String {
+        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    }
+}

@@ -1,0 +1,50 @@
+// Metrics and logs of what goes over the wire. Secrets are in neither: of a request they name the method, the redacted URL and no field.
+
+import Foundation
+import Logging
+import Metrics
+
+/// A transport that counts and logs its requests.
+///
+/// Metrics (swift-metrics): `tarn_http_requests` by host, method and status (or the kind of the failure), `tarn_http_duration` by host and
+/// method, and `tarn_http_received_bytes` by host. Logs (swift-log), at level debug: a line for every answer and failure.
+public struct ObservedTransport: Transport {
+    private let inner: any Transport
+    private let logger: Logger?
+    private let secretParameters: Set<String>
+
+    /// - Parameter secretParameters: query parameters whose values are secrets, beside those that are by their name.
+    public init(_ inner: any Transport, logger: Logger? = nil, secretParameters: Set<String> = []) {
+        self.inner = inner
+        self.logger = logger
+        self.secretParameters = secretParameters
+    }
+
+    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let host = (try? HTTPURL(request.url))?.host ?? ""
+        let started = ContinuousClock.now
+        do throws(TransportError) {
+            let response = try await inner.send(request)
+            note(request, host, "\(response.status)", ContinuousClock.now - started)
+            Counter(label: "tarn_http_received_bytes", dimensions: [("host", host)]).increment(by: response.body.count)
+            logger?.debug(
+                "answer",
+                metadata: metadata(request).merging(["status": "\(response.status)", "bytes": "\(response.body.count)"]) { $1 })
+            return response
+        } catch {
+            note(request, host, error.kind.rawValue, ContinuousClock.now - started)
+            logger?.debug("no answer", metadata: metadata(request).merging(["reason": "\(error.kind.rawValue)"]) { $1 })
+            throw error
+        }
+    }
+
+    private func note(_ request: HTTPRequest, _ host: String, _ status: String, _ duration: Duration) {
+        Counter(label: "tarn_http_requests", dimensions: [("host", host), ("method", request.method), ("status", status)]).increment()
+        Metrics.Timer(label: "tarn_http_duration", dimensions: [("host", host), ("method", request.method)])
+            .recordNanoseconds(Int64(duration.inSeconds * 1e9))
+    }
+
+    private func metadata(_ request: HTTPRequest) -> Logger.Metadata {
+        ["method": "\(request.method)", "url": "\(Redaction.url(request.url, hiding: secretParameters))"]
+    }
+}

@@ -1,0 +1,46 @@
+// Why a walk over pages cannot go on.
+
+public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A page names one as its successor that was there already.
+    case repeated(url: String)
+    /// A page lists the same records as the one before, in the same order: the server does not look at what tells pages apart.
+    case samePage(url: String)
+    case tooManyPages(limit: Int, url: String)
+    case tooManyRecords(limit: Int, url: String)
+    /// The pages would end although the server says that there is more.
+    case shrunk(listed: Int, hint: String)
+    /// A walk that begins again behind a record would begin at the same one.
+    case stuck(value: String, url: String)
+    /// A closure of the user's refuses to go on.
+    case refused(by: String, reason: String)
+    /// A link leaves the API. Credentials must not go there, so it is not followed.
+    case foreign(link: String, allowed: [String])
+    case malformed(link: String, reason: String)
+
+    public var description: String {
+        switch self {
+        case .repeated(let url):
+            "the next page was fetched already, the server's pages go in a circle: \(Redaction.url(url))"
+        case .samePage(let url):
+            "this page lists the same records as the one before, the server seems to ignore what tells pages apart: \(Redaction.url(url)); "
+                + "check the names of the parameters under paginate"
+        case .tooManyPages(let limit, let url):
+            "more than \(limit) pages, the limit of one walk: stopped before \(Redaction.url(url))"
+        case .tooManyRecords(let limit, let url):
+            "more than \(limit) records, the limit of one walk: stopped before \(Redaction.url(url))"
+        case .shrunk(let listed, let hint):
+            "the pages seem to end after \(listed) records, but the server says otherwise: \(hint). "
+                + "It may give less than it is asked for: ask for a smaller page, or write end: empty"
+        case .stuck(let value, let url):
+            "the walk cannot begin again behind \"\(value)\", where it began already: more records have this value than the server lists: "
+                + Redaction.url(url)
+        case .refused(let name, let reason): "the pagination \(name) cannot go on: \(reason)"
+        case .foreign(let link, let allowed):
+            "the next page is on another server: \(Redaction.url(link)); allowed: "
+                + allowed.map { Redaction.url($0) }.joined(separator: ", ")
+                + ". If it is the same API, add its base URL to api.aliases; if it may be asked without credentials, to api.follow"
+        case .malformed(let link, let reason):
+            "the next page's link cannot be followed: \(Redaction.url(link)): \(reason)"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// Sends a request again where that may help.
+
+import Logging
+import Metrics
+
+/// A transport that tries again, by a ``RetryPolicy`` and the user's rules.
+public struct RetryingTransport: Transport {
+    private let inner: any Transport
+    private let policy: RetryPolicy
+    private let rules: [ResponseRule]
+    private let refresh: (@Sendable () async throws(TransportError) -> Bool)?
+    private let time: TimeSource
+    private let logger: Logger?
+
+    /// - Parameters:
+    ///   - rules: the first that an answer meets goes before the policy.
+    ///   - refresh: asks for new credentials, for the action ``ResponseRule/Action/refreshToken``; false if there are none.
+    public init(
+        _ inner: any Transport, policy: RetryPolicy = RetryPolicy(), rules: [ResponseRule] = [],
+        refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system, logger: Logger? = nil
+    ) {
+        self.inner = inner
+        self.policy = policy
+        self.rules = rules
+        self.refresh = refresh
+        self.time = time
+        self.logger = logger
+    }
+
+    /// - Returns: the last answer, also if it is one that another try might have mended.
+    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        var attempt = 1, mayRefresh = refresh != nil
+        while true {
+            let failure: TransportError
+            do throws(TransportError) {
+                let response = try await inner.send(request)
+                let rule = rules.first(for: response)
+                if rule?.action == .refreshToken, mayRefresh, let refresh {
+                    mayRefresh = false
+                    if try await refresh() { continue }
+                }
+                let decision = policy.decide(
+                    .answer(status: response.status, headers: response.headers), method: request.method, attempt: attempt,
+                    isRetryable: rule.map { $0.action == .retry }, now: time.now(), random: time.random())
+                guard case .again(let delay) = decision else { return response }
+                try await pause(delay, before: request, attempt: attempt, because: "\(response.status)")
+                attempt += 1
+                continue
+            } catch {
+                failure = error
+            }
+            let decision = policy.decide(
+                .failure(failure.kind), method: request.method, attempt: attempt, now: time.now(), random: time.random())
+            guard case .again(let delay) = decision else {
+                var last = failure
+                if attempt > 1, failure.kind != .cancelled { last.detail += " (tried \(attempt) times)" }
+                throw last
+            }
+            try await pause(delay, before: request, attempt: attempt, because: failure.kind.rawValue)
+            attempt += 1
+        }
+    }
+
+    private func pause(
+        _ delay: Duration, before request: HTTPRequest, attempt: Int, because reason: String
+    ) async throws(TransportError) {
+        Counter(label: "tarn_http_retries", dimensions: [("reason", reason)]).increment()
+        logger?.notice(
+            "request is tried again",
+            metadata: [
+                "method": "\(request.method)", "url": "\(Redaction.url(request.url))", "reason": "\(reason)", "attempt": "\(attempt)",
+                "delay": "\(delay)",
+            ])
+        do {
+            try await time.sleep(delay)
+        } catch {
+            throw TransportError(.cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// Credentials on the wire, their renewal, and that they come back nowhere.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Authorized transport", .timeLimit(.minutes(5)))
+struct AuthorizedTransportTests {
+    private static let secret = "s3cret/token+1"
+    private static let source = SecretSource.value(Secret(secret))
+
+    /// What a server receives of a request with credentials.
+    private func head(_ authentication: Authentication, _ fields: [HTTPHeaders.Field] = []) async throws -> String {
+        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let transport = AuthorizedTransport(CurlTransport(), authentication, origins: [server.base])
+        _ = try await transport.send(HTTPRequest(url: server.base + "/items?page=1", headers: HTTPHeaders(fields)))
+        return server.requests.first ?? ""
+    }
+
+    @Test("each kind of credentials arrives where it should")
+    func kinds() async throws {
+        #expect(try await head(.bearer(Self.source)).contains("\r\nAuthorization: Bearer s3cret/token+1\r\n"))
+        let basic = try await head(.basic(user: .value(Secret("Aladdin")), password: .value(Secret("open sesame"))))
+        #expect(basic.contains("\r\nAuthorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))  // RFC 7617 §2
+        #expect(try await head(.apiKey(Self.source, .header("X-Api-Key", prefix: "Token "))).contains("\r\nX-Api-Key: Token s3cret/token+1\r\n"))
+        #expect(try await head(.apiKey(Self.source, .query("api key"))).hasPrefix("GET /items?page=1&api%20key=s3cret%2Ftoken%2B1 "))
+        #expect(
+            try await head(.apiKey(Self.source, .cookie("session")), [.init("Cookie", "a=b")]).contains("\r\nCookie: a=b; session=s3cret/token+1\r\n"))
+        #expect(try await !head(.none).contains("Authorization"))
+        let signer = RequestSigner(name: "test") { request in
+            var request = request
+            request.headers["X-Signature"] = "\(request.method) \(URLReference(request.url).path)"
+            return request
+        }
+        #expect(try await head(.signer(signer)).contains("\r\nX-Signature: GET /items\r\n"))
+    }
+
+    @Test("credentials go to their own server only")
+    func otherOrigin() async throws {
+        let inner = ScriptedTransport([.status(200)])
+        let transport = AuthorizedTransport(inner, .bearer(Self.source), origins: ["https://api.example"])
+        for url in ["http://api.example/", "https://api.example:444/", "https://api.example.evil/", "https://cdn.example/"] {
+            _ = try await transport.send(HTTPRequest(url: url))
+        }
+        #expect(inner.requests.allSatisfy { $0.headers.fields.isEmpty })
+        _ = try await transport.send(HTTPRequest(url: "https://API.example:443/x"))
+        #expect(inner.requests.last?.headers["Authorization"] == "Bearer s3cret/token+1")
+    }
+
+    @Test(
+        "what comes back holds no secret: header fields, the URL that answered, refusals, errors",
+        arguments: [
+            Authentication.apiKey(source, .query("key")), .bearer(source), .apiKey(source, .header("X-Key")),
+            .basic(user: .value(Secret("ada")), password: source),
+        ])
+    func scrubbed(_ authentication: Authentication) async throws {
+        let forms = [Self.secret, "s3cret%2Ftoken%2B1", Data("ada:\(Self.secret)".utf8).base64EncodedString()]
+        let echo = forms.joined(separator: " ")
+        let inner = ScriptedTransport([
+            .answer(
+                HTTPResponse(
+                    status: 401,
+                    headers: HTTPHeaders([
+                        .init("Link", "<http://h/items?key=s3cret%2Ftoken%2B1&page=2>; rel=\"next\""), .init("X-Echo", echo),
+                    ]), body: Array("{\"message\":\"bad: \(echo)\"}".utf8), redirectedTo: "http://h/items?page=1&key=s3cret%2Ftoken%2B1"))
+        ])
+        let transport = AuthorizedTransport(inner, authentication, origins: ["http://h"])
+        let response = try await transport.send(HTTPRequest(url: "http://h/items?page=1"))
+        var shown = "\(response) " + String(decoding: response.body, as: UTF8.self)
+        if case .apiKey(_, .query) = authentication {
+            #expect(response.headers["Link"] == "<http://h/items?page=2>; rel=\"next\"")
+            #expect(response.redirectedTo == "http://h/items?page=1")
+        }
+        for kind in [TransportError.Kind.connect, .protocol] {
+            let failing = AuthorizedTransport(FailingTransport(kind: kind, detail: echo), authentication, origins: ["http://h"])
+            let error = await #expect(throws: TransportError.self) { try await failing.send(HTTPRequest(url: "http://h/items?page=1")) }
+            shown += "\(String(describing: error)) \(error?.url ?? "")"
+        }
+        // The other forms are secrets of other kinds of credentials.
+        let own = if case .basic = authentication { forms } else { Array(forms.prefix(2)) }
+        for form in own { #expect(!shown.contains(form), "\(shown)") }
+    }
+
+    @Test("a file whose secret has changed is read again after a 401, and the request is sent once more")
+    func rotatedFile() async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/token"
+        try Data("old-token".utf8).write(to: URL(fileURLWithPath: path))
+        let inner = ScriptedTransport([.status(200), .status(401), .status(200), .status(401)])
+        let transport = AuthorizedTransport(inner, .bearer(.file(path)), origins: ["http://h"])
+        let request = HTTPRequest(url: "http://h/")
+        _ = try await transport.send(request)
+        try Data("new-token".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try await transport.send(request).status == 200)
+        // The same secret once more would be refused once more.
+        #expect(try await transport.send(request).status == 401)
+        #expect(inner.requests.map { $0.headers["Authorization"] ?? "" } == ["old-token", "old-token", "new-token", "new-token"].map { "Bearer \($0)" })
+    }
+
+    @Test("a secret that is missing is an error of its own kind, before anything is sent")
+    func missing() async throws {
+        let inner = ScriptedTransport([.status(200)])
+        let transport = AuthorizedTransport(inner, .bearer(.environment("NOT_SET")), origins: ["http://h"], environment: [:])
+        let error = await expectFailure(.credentials) { try await transport.send(HTTPRequest(url: "http://h/")) }
+        #expect(error?.detail.contains("the environment variable NOT_SET") == true && inner.requests.isEmpty)
+    }
+
+    @Test("what is stored for one who asks is not for another: scopes differ, and follow the account, not the token")
+    func scopes() async throws {
+        func scope(_ authentication: Authentication) async throws -> String? {
+            try await AuthorizedTransport(ScriptedTransport([.status(200)]), authentication, origins: []).scope()?.exposed
+        }
+        func oauth(_ client: String, _ secret: String, account: String? = nil) -> Authentication {
+            .oauth2(
+                OAuth2(
+                    tokenURL: "https://a.example/token", clientID: .value(Secret(client)), clientSecret: .value(Secret(secret)), account: account))
+        }
+        #expect(try await scope(.none) == nil)
+        #expect(try await scope(.bearer(Self.source)) == Self.secret)
+        #expect(try await scope(oauth("a", "s")) != scope(oauth("b", "s")))
+        #expect(try await scope(oauth("a", "s")) != scope(oauth("a", "t")))
+        #expect(try await scope(oauth("a", "s", account: "x")) == scope(oauth("a", "t", account: "x")))
+        #expect(try await scope(oauth("a", "s", account: "x")) != scope(oauth("a", "s", account: "y")))
+    }
+}
+
+private struct FailingTransport: Transport {
+    var kind: TransportError.Kind
+    var detail: String
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        throw TransportError(kind, method: request.method, url: request.url, detail: detail)
+    }
+}

@@ -1,0 +1,180 @@
+// Tokens by OAuth 2: what is asked, how often, and what is made of refusals.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("OAuth 2", .timeLimit(.minutes(5)))
+struct OAuth2Tests {
+    /// A server of tokens and an API in one: hands out numbered tokens, and accepts the newest one only.
+    private final class TokenServer: Transport {
+        private let state = Mutex<(tokens: Int, requests: [HTTPRequest], revoked: Bool)>((0, [], false))
+        let lifetime: Int?
+        let rotates: Bool
+
+        init(lifetime: Int? = 3600, rotates: Bool = false) {
+            self.lifetime = lifetime
+            self.rotates = rotates
+        }
+
+        var tokenRequests: [HTTPRequest] { state.withLock { $0.requests } }
+        func revoke() { state.withLock { $0.revoked = true } }
+
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            // Long enough for others to come and wait.
+            try? await Task.sleep(for: .milliseconds(5))
+            return state.withLock { state in
+                guard request.url.hasSuffix("/token") else {
+                    let isValid = request.headers["Authorization"] == "Bearer token-\(state.tokens)" && !state.revoked
+                    return HTTPResponse(status: isValid ? 200 : 401)
+                }
+                state.requests.append(request)
+                state.tokens += 1
+                state.revoked = false
+                var json = "{\"access_token\":\"token-\(state.tokens)\",\"token_type\":\"bearer\""
+                if let lifetime { json += ",\"expires_in\":\(lifetime)" }
+                if rotates { json += ",\"refresh_token\":\"refresh-\(state.tokens)\"" }
+                return HTTPResponse(status: 200, body: Array((json + "}").utf8))
+            }
+        }
+    }
+
+    private static let client = OAuth2(
+        tokenURL: "https://auth.example/token", clientID: .value(Secret("tarn")), clientSecret: .value(Secret("cl:i/ent")),
+        scopes: ["read", "list"], parameters: [.init("audience", "a b")])
+    private let request = HTTPRequest(url: "https://api.example/items")
+
+    private func transport(_ server: TokenServer, _ settings: OAuth2 = client, time: TimeSource = .system) -> AuthorizedTransport {
+        AuthorizedTransport(server, .oauth2(settings), origins: ["https://api.example"], time: time)
+    }
+
+    private func form(_ request: HTTPRequest) -> String { String(decoding: request.body ?? [], as: UTF8.self) }
+
+    @Test("client credentials: the form and the proof of the client are as RFC 6749 has them")
+    func clientCredentials() async throws {
+        let server = TokenServer()
+        #expect(try await transport(server).send(request).status == 200)
+        let asked = try #require(server.tokenRequests.first)
+        #expect(asked.method == "POST" && asked.headers["Content-Type"] == "application/x-www-form-urlencoded")
+        #expect(form(asked) == "grant_type=client_credentials&scope=read%20list&audience=a%20b")
+        #expect(asked.headers["Authorization"] == "Basic " + Data("tarn:cl%3Ai%2Fent".utf8).base64EncodedString())
+
+        var settings = Self.client
+        settings.clientAuthentication = .body
+        let other = TokenServer()
+        _ = try await transport(other, settings).send(request)
+        #expect(other.tokenRequests.first?.headers["Authorization"] == nil)
+        #expect(other.tokenRequests.first.map(form)?.hasSuffix("&client_id=tarn&client_secret=cl%3Ai%2Fent") == true)
+    }
+
+    @Test("many requests that need a token wait for one: it is asked for once")
+    func singleFlight() async throws {
+        let server = TokenServer(), transport = transport(server)
+        func all() async throws {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<50 { group.addTask { try await transport.send(request).status } }
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+        try await all()
+        #expect(server.tokenRequests.count == 1)
+        // All of them meet the 401, and one asks.
+        server.revoke()
+        try await all()
+        #expect(server.tokenRequests.count == 2)
+    }
+
+    @Test("whoever gives up waiting does not take the token from the others")
+    func cancelledWaiter() async throws {
+        let server = TokenServer(), transport = transport(server)
+        let first = Task { try await transport.send(request).status }
+        let second = Task { try await transport.send(request).status }
+        first.cancel()
+        #expect(try await second.value == 200)
+        _ = await first.result
+        #expect(server.tokenRequests.count == 1)
+    }
+
+    @Test("a token is renewed before it ends, not after, and one without an end is kept")
+    func expiry() async throws {
+        let time = TestTime(), server = TokenServer(lifetime: 100), transport = transport(server, time: time.source)
+        _ = try await transport.send(request)
+        time.pass(69)
+        _ = try await transport.send(request)
+        #expect(server.tokenRequests.count == 1)
+        time.pass(2)
+        _ = try await transport.send(request)
+        #expect(server.tokenRequests.count == 2)
+        let endless = TokenServer(lifetime: nil), kept = self.transport(endless, time: time.source)
+        _ = try await kept.send(request)
+        time.pass(1e8)
+        _ = try await kept.send(request)
+        #expect(endless.tokenRequests.count == 1)
+    }
+
+    @Test("a refresh token that the server replaces is used next, and written to the file that it came from")
+    func rotation() async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/refresh"
+        try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
+        var settings = Self.client
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.file(path)), [], [])
+        let server = TokenServer(rotates: true), transport = transport(server, settings)
+        _ = try await transport.send(request)
+        server.revoke()
+        #expect(try await transport.send(request).status == 200)
+        #expect(server.tokenRequests.map(form) == ["refresh-0", "refresh-1"].map { "grant_type=refresh_token&refresh_token=\($0)" })
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "refresh-2\n")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test(
+        "a refusal is an error of its own kind that says why, without the secrets that the server repeats",
+        arguments: [
+            (400, #"{"error":"invalid_client","error_description":"no client with cl:i/ent"}"#, "answers 400: invalid_client: no client with ***"),
+            (503, "down", "answers 503"), (200, "{}", "without an access_token"), (200, #"{"access_token":"a b"}"#, "no header field can hold"),
+            (200, #"{"access_token":"x","token_type":"mac"}"#, "another type than Bearer"), (200, "<html>", "without an access_token"),
+        ])
+    func refusals(status: Int, body: String, says: String) async throws {
+        let inner = ScriptedTransport([.status(status, [:], body)])
+        let transport = AuthorizedTransport(inner, .oauth2(Self.client), origins: ["https://api.example"])
+        let error = await expectFailure(.credentials) { try await transport.send(request) }
+        #expect(error?.detail.contains(says) == true && error?.detail.contains("cl:i/ent") == false, "\(error?.detail ?? "")")
+        #expect(inner.requests.count == 1)
+    }
+
+    @Test("a server of tokens that cannot be reached is unreachable, and the next request asks again")
+    func unreachable() async throws {
+        let inner = ScriptedTransport([.failure(.connect), .status(200, [:], #"{"access_token":"t"}"#), .status(200)])
+        let transport = AuthorizedTransport(inner, .oauth2(Self.client), origins: ["https://api.example"])
+        let error = await expectFailure(.connect) { try await transport.send(request) }
+        #expect(error?.isUnreachable == true)
+        #expect(try await transport.send(request).status == 200)
+    }
+
+    @Test("tokens are asked for over https, or on this machine")
+    func tokenURLs() async throws {
+        for url in ["https://auth.example/token", "http://127.0.0.1:8080/token", "http://localhost/token", "http://[::1]:1/token"] {
+            #expect(OAuth2.problem(ofTokenURL: url) == nil)
+        }
+        for url in ["http://auth.example/token", "ftp://auth.example", "token", "https://a:b@auth.example/"] {
+            #expect(OAuth2.problem(ofTokenURL: url) != nil)
+        }
+    }
+
+    @Test("over real sockets: a token is fetched from one server and used at another")
+    func realSockets() async throws {
+        let auth = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{\"access_token\":\"abc\",\"expires_in\":\"60\"}")
+        let api = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+        var settings = Self.client
+        settings.tokenURL = auth.base + "/token"
+        let transport = AuthorizedTransport(CurlTransport(), .oauth2(settings), origins: [api.base])
+        #expect(try await transport.send(HTTPRequest(url: api.base + "/items")).status == 200)
+        #expect(auth.requests.first?.hasPrefix("POST /token ") == true)
+        #expect(api.requests.first?.contains("\r\nAuthorization: Bearer abc\r\n") == true)
+    }
+}

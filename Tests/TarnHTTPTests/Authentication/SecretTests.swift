@@ -1,0 +1,55 @@
+// Where secrets come from, and that they are not shown.
+
+import Foundation
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Secrets")
+struct SecretTests {
+    private func file(_ text: String) throws -> (path: String, folder: String) {
+        let folder = try LocalServer.makeFolder()
+        try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/secret"))
+        return (folder + "/secret", folder)
+    }
+
+    @Test("a secret comes from the environment, from a file or from a command")
+    func sources() throws {
+        let (path, folder) = try file("s3cret\r\n")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(try SecretSource.environment("A").read(environment: ["A": "s3cret"]).exposed == "s3cret")
+        #expect(try SecretSource.file(path).read(environment: [:]).exposed == "s3cret")
+        #expect(try SecretSource.command(["printf", "s3cret\\n"]).read(environment: [:]).exposed == "s3cret")
+        #expect(try SecretSource.command(["cat", path]).read(environment: [:]).exposed == "s3cret")
+        #expect(try SecretSource.value(Secret("a b")).read(environment: [:]).exposed == "a b")
+    }
+
+    @Test("a secret that is not there is an error that says where it should be, and not what is there instead")
+    func missing() throws {
+        let (path, folder) = try file("one\ntwo-s3cret")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let sources: [(SecretSource, String)] = [
+            (.environment("NOT_SET"), "the environment variable NOT_SET"), (.environment("EMPTY"), "is not set"),
+            (.file("/nowhere/secret"), "the file /nowhere/secret, which holds a secret of this API, does not exist"),
+            (.file(folder), "cannot be read"), (.file(path), "holds more than one line"),
+            (.command(["false"]), "the command false, which holds a secret of this API, failed with status 1"),
+            (.command(["sh", "-c", "echo s3cret >&2; exit 3"]), "failed with status 3"), (.command(["no-such-command-here"]), "does not exist"),
+            (.command(["true"]), "holds nothing"), (.command(["sh", "-c", "kill -9 $$"]), "was ended"),
+        ]
+        for (source, says) in sources {
+            let error = #expect(throws: SecretError.self) { try source.read(environment: ["EMPTY": ""]) }
+            let text = error?.description ?? ""
+            #expect(text.contains(says) && !text.contains("s3cret"), "\(text)")
+        }
+    }
+
+    @Test("a secret does not show itself, however it is printed")
+    func hidden() {
+        let secret = Secret("s3cret"), authentication = Authentication.bearer(.value(secret))
+        var dumped = ""
+        dump([secret], to: &dumped)
+        dump(authentication, to: &dumped)
+        let printed = ["\(secret)", String(reflecting: secret), "\(authentication)", String(reflecting: authentication), dumped, "\(["a": secret])"]
+        #expect(!printed.contains { $0.contains("s3cret") }, "\(printed)")
+    }
+}

@@ -1,0 +1,134 @@
+// Requests wait for their turn: with a clock that the test sets, and over real sockets with the real one.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Paced transport", .timeLimit(.minutes(5)))
+struct PacedTransportTests {
+    private let request = HTTPRequest(url: "http://h.example/items")
+
+    @Test("requests go one after the other as the pace allows, each host by itself")
+    func pace() async throws {
+        let time = TestTime(), inner = ScriptedTransport([.status(200)])
+        let transport = PacedTransport(inner, pace: Pace(perSecond: 2), time: time.source)
+        for _ in 0..<4 { _ = try await transport.send(request) }
+        #expect(abs(time.now.timeIntervalSince(TestTime.start) - 1.5) < 0.02)
+        let before = time.now
+        _ = try await transport.send(HTTPRequest(url: "http://other.example/"))
+        #expect(time.now == before)
+    }
+
+    @Test("what a server says is left is not overdrawn: the next request waits for the reset")
+    func learnedLimit() async throws {
+        let time = TestTime()
+        let inner = ScriptedTransport([.status(200, ["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "60"]), .status(200)])
+        let transport = PacedTransport(inner, time: time.source)
+        _ = try await transport.send(request)
+        _ = try await transport.send(request)
+        #expect(time.slept.isEmpty)
+        _ = try await transport.send(request)
+        #expect(abs(time.now.timeIntervalSince(TestTime.start) - 60) < 0.1)
+    }
+
+    @Test("a limit that is used up for longer than a request may wait is an error that says until when")
+    func tooLong() async throws {
+        let time = TestTime()
+        let inner = ScriptedTransport([.status(429, ["Retry-After": "3600"])])
+        let transport = PacedTransport(inner, pace: Pace(longestWait: .seconds(60)), time: time.source)
+        _ = try await transport.send(request)
+        let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
+        #expect(error?.kind == .rateLimit)
+        #expect(error?.detail.contains("http://h.example") == true && error?.detail.contains("Fri, 15 Jan 2027 09:00:00 GMT") == true)
+        #expect(inner.requests.count == 1)
+    }
+
+    @Test("what was learned is given to the next transport: it does not try what is used up")
+    func afterRestart() async throws {
+        let time = TestTime()
+        let first = PacedTransport(ScriptedTransport([.status(429, ["Retry-After": "30"])]), time: time.source)
+        _ = try await first.send(request)
+        let kept = try JSONEncoder().encode(first.budgets)
+        time.pass(10)
+        let second = PacedTransport(
+            ScriptedTransport([.status(200)]), budgets: try JSONDecoder().decode([String: RateBudget].self, from: kept), time: time.source)
+        _ = try await second.send(request)
+        #expect(abs(time.now.timeIntervalSince(TestTime.start) - 30) < 0.1)
+        #expect(second.budgets.isEmpty)
+    }
+
+    @Test("many requests at once keep the concurrency, in the order in which they came")
+    func concurrency() async throws {
+        let seen = Mutex<(now: Int, most: Int)>((0, 0))
+        let inner = ScriptedTransport([.status(200)]) { _ in
+            seen.withLock { seen in
+                seen.now += 1
+                seen.most = max(seen.most, seen.now)
+            }
+            try? await Task.sleep(for: .milliseconds(5))
+            seen.withLock { $0.now -= 1 }
+        }
+        let transport = PacedTransport(inner, pace: Pace(concurrent: 3))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask { _ = try await transport.send(HTTPRequest(url: "http://h.example/\(number)")) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(seen.withLock { $0.most } == 3)
+        #expect(inner.requests.count == 40)
+    }
+
+    @Test("a request that waits for its turn can be cancelled, and leaves its place to the next one")
+    func cancellation() async throws {
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let inner = ScriptedTransport([.status(200)]) { _ in for await _ in gate { break } }
+        let transport = PacedTransport(inner, pace: Pace(concurrent: 1))
+        let first = Task { try await transport.send(HTTPRequest(url: "http://h.example/1")) }
+        while inner.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        let second = Task { try await transport.send(HTTPRequest(url: "http://h.example/2")) }
+        let third = Task { try await transport.send(HTTPRequest(url: "http://h.example/3")) }
+        second.cancel()
+        await expectFailure(.cancelled) { try await second.value }
+        open.finish()
+        _ = try await first.value
+        _ = try await third.value
+        #expect(inner.requests.map(\.url) == ["http://h.example/1", "http://h.example/3"])
+        // One that is cancelled before it asks does not stand in line.
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await transport.send(HTTPRequest(url: "http://h.example/4"))
+        }
+        await expectFailure(.cancelled) { try await late.value }
+    }
+
+    @Test("tasks cancelled at random moments all end, and every place is given back")
+    func randomCancellation() async throws {
+        let inner = ScriptedTransport([.status(200)]) { _ in try? await Task.sleep(for: .microseconds(200)) }
+        let transport = PacedTransport(inner, pace: Pace(perSecond: 4000, burst: 2, concurrent: 3))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    let task = Task { try await transport.send(HTTPRequest(url: "http://h.example/")) }
+                    try? await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
+                    task.cancel()
+                    _ = await task.result
+                }
+            }
+        }
+        _ = try await transport.send(request)
+    }
+
+    @Test("over real sockets the pace is kept to the clock")
+    func realTime() async throws {
+        let server = try LocalServer([CurlTransportTests.page])
+        let transport = PacedTransport(CurlTransport(), pace: Pace(perSecond: 20))
+        let started = ContinuousClock.now
+        for _ in 0..<5 { _ = try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")) }
+        // The first goes at once, the others 50 ms apart.
+        #expect(ContinuousClock.now - started >= .milliseconds(195))
+        #expect(server.requests.count == 5)
+    }
+}

@@ -1,0 +1,138 @@
+// When the next request may go: the budget as a value, with a clock that the test sets.
+
+import Foundation
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Rate budget")
+struct RateBudgetTests {
+    static let start = Date(timeIntervalSince1970: 1_800_000_000)
+    private func at(_ seconds: Double) -> Date { Self.start.addingTimeInterval(seconds) }
+    private func wait(_ admission: RateBudget.Admission) -> Double? {
+        if case .later(let duration, _) = admission { (duration.inSeconds * 100).rounded() / 100 } else { nil }
+    }
+
+    @Test("so many requests a second: a burst at first, then one after the other")
+    func perSecond() {
+        var budget = RateBudget()
+        let pace = Pace(perSecond: 10, burst: 3)
+        for _ in 0..<3 { #expect(budget.admit(pace, now: at(0)) == .now) }
+        #expect(wait(budget.admit(pace, now: at(0))) == 0.1)
+        #expect(wait(budget.admit(pace, now: at(0.05))) == 0.05)
+        #expect(budget.admit(pace, now: at(0.1)) == .now)
+        #expect(wait(budget.admit(pace, now: at(0.1))) == 0.1)
+        // What was not used is not saved up beyond the burst.
+        for _ in 0..<3 { #expect(budget.admit(pace, now: at(100)) == .now) }
+        #expect(wait(budget.admit(pace, now: at(100))) == 0.1)
+    }
+
+    @Test("over any time no more requests go than the pace and its burst allow, whatever the moments at which it is asked")
+    func neverFaster() {
+        let seed = UInt64.random(in: 1...UInt64.max)
+        var generator = Generator(seed: seed)
+        var budget = RateBudget(), time = 0.0, sent: [Double] = []
+        let pace = Pace(perSecond: 5, burst: 4)
+        while sent.count < 500 {
+            if budget.admit(pace, now: at(time)) == .now { sent.append(time) }
+            time += Double.random(in: 0...0.3, using: &generator)
+        }
+        for (index, time) in sent.enumerated() {
+            let count = sent[index...].prefix { $0 < time + 2 }.count
+            #expect(count <= 4 + 2 * 5 + 1, "seed \(seed)")
+        }
+    }
+
+    @Test("a clock that is set back stops nothing and gives nothing")
+    func clockSetBack() {
+        var budget = RateBudget()
+        let pace = Pace(perSecond: 1)
+        #expect(budget.admit(pace, now: at(0)) == .now)
+        #expect(wait(budget.admit(pace, now: at(-3600))) == 1)
+        #expect(budget.admit(pace, now: at(-3598.9)) == .now)
+    }
+
+    @Test("only so many are under way at once, and one that fails makes room too")
+    func concurrency() {
+        var budget = RateBudget()
+        let pace = Pace(concurrent: 2)
+        #expect(budget.admit(pace, now: at(0)) == .now)
+        #expect(budget.admit(pace, now: at(0)) == .now)
+        #expect(budget.admit(pace, now: at(0)) == .whenAnswered)
+        budget.answered(nil, now: at(1))
+        #expect(budget.admit(pace, now: at(1)) == .now)
+        #expect(budget.admit(pace, now: at(1)) == .whenAnswered)
+    }
+
+    @Test("what the server says is left is spent, and no more until there is more again")
+    func learned() {
+        var budget = RateBudget()
+        let pace = Pace()
+        #expect(budget.admit(pace, now: at(0)) == .now)
+        budget.answered(status: 200, HTTPHeaders([.init("RateLimit", #""a";r=2;t=30"#)]), now: at(0))
+        #expect(budget.admit(pace, now: at(0)) == .now)
+        #expect(budget.admit(pace, now: at(0)) == .now)
+        #expect(wait(budget.admit(pace, now: at(10))) == 20)
+        #expect(budget.admit(pace, now: at(30)) == .now)
+    }
+
+    @Test("requests under way when the server counted are taken off what it says is left")
+    func underWay() {
+        var budget = RateBudget()
+        for _ in 0..<3 { #expect(budget.admit(Pace(), now: at(0)) == .now) }
+        budget.answered(status: 200, HTTPHeaders([.init("RateLimit", #""a";r=2;t=30"#)]), now: at(0))
+        #expect(wait(budget.admit(Pace(), now: at(0))) == 30)
+    }
+
+    @Test("several limits hold side by side; one without an end is not believed for ever")
+    func severalLimits() {
+        var budget = RateBudget()
+        #expect(budget.admit(Pace(), now: at(0)) == .now)
+        budget.answered(
+            status: 200, HTTPHeaders([.init("RateLimit", #""second";r=0;t=1, "hour";r=1;t=3600, "ever";r=0"#)]), now: at(0))
+        #expect(wait(budget.admit(Pace(), now: at(0))) == 1)
+        #expect(budget.admit(Pace(), now: at(1)) == .now)
+        #expect(wait(budget.admit(Pace(), now: at(1))) == 3599)
+    }
+
+    @Test("a refusal with a time stops everything until then, and a later one does not shorten it")
+    func refusals() {
+        var budget = RateBudget()
+        for _ in 0..<2 { #expect(budget.admit(Pace(), now: at(0)) == .now) }
+        budget.answered(status: 429, HTTPHeaders([.init("Retry-After", "60")]), now: at(0))
+        budget.answered(status: 503, HTTPHeaders([.init("Retry-After", "10")]), now: at(0))
+        #expect(wait(budget.admit(Pace(), now: at(0))) == 60)
+        #expect(budget.admit(Pace(obeysHeaders: false), now: at(0)) == .now)
+        #expect(budget.admit(Pace(), now: at(60)) == .now)
+    }
+
+    @Test("a budget that was kept says the same after a restart, without the requests that were under way")
+    func keptAndGivenBack() throws {
+        var budget = RateBudget()
+        let pace = Pace(perSecond: 1, concurrent: 1)
+        #expect(!budget.isWorthKeeping)
+        #expect(budget.admit(pace, now: at(0)) == .now)
+        budget.answered(status: 429, HTTPHeaders([.init("Retry-After", "60"), .init("RateLimit", #""a";r=1;t=100"#)]), now: at(0))
+        #expect(budget.isWorthKeeping)
+        #expect(budget.admit(pace, now: at(61)) == .now)
+        var restored = try JSONDecoder().decode(RateBudget.self, from: JSONEncoder().encode(budget))
+        #expect(budget.admit(pace, now: at(62)) == .whenAnswered)
+        #expect(wait(restored.admit(pace, now: at(62))) == 38)
+        #expect(restored.admit(pace, now: at(100)) == .now)
+    }
+}
+
+/// A generator whose numbers a seed decides (SplitMix64).
+struct Generator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,81 @@
+// Which style is chosen for which first page, and what is said about it.
+
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Automatic pagination")
+struct AutomaticPaginationTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var name: String
+        var url = "http://h/items"
+        var page: PageFacts
+        var pagination: Pagination
+        var testDescription: String { name }
+    }
+
+    private static func page(_ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:]) -> PageFacts {
+        PaginationStyleTests.page(count, values, fields)
+    }
+
+    static let rows: [Row] = [
+        Row(name: "GitHub", page: page(30, [:], ["Link": "<http://h/items?page=2>; rel=\"next\""]), pagination: .headerLink()),
+        Row(
+            name: "Django REST", page: page(2, ["count": "5", "next": "http://h/items?page=2"]), pagination: .jsonLink(path: "next")),
+        Row(name: "HAL", page: page(2, ["_links.next.href": "/items?page=2"]), pagination: .jsonLink(path: "_links.next")),
+        Row(name: "JSON:API", page: page(2, ["links.next": "/items?page=2"]), pagination: .jsonLink(path: "links.next")),
+        Row(name: "OData", page: page(2, ["@odata\\.nextLink": "http://h/items?$skip=2"]), pagination: .jsonLink(path: "@odata\\.nextLink")),
+        Row(
+            name: "Slack", page: page(2, ["response_metadata.next_cursor": "dXNlcjpVMDYx"]),
+            pagination: .cursor(.init(path: "response_metadata.next_cursor", sends: .query("cursor")))),
+        Row(
+            name: "Google", page: page(2, ["nextPageToken": "abc"]),
+            pagination: .cursor(.init(path: "nextPageToken", sends: .query("pageToken")))),
+        Row(
+            name: "a cursor with has_more", page: page(2, ["next_cursor": "abc", "has_more": "true"]),
+            pagination: .cursor(.init(path: "next_cursor", sends: .query("cursor"), hasMore: "has_more"))),
+        Row(
+            name: "pages that are counted", page: page(2, ["meta.total_pages": "7"]),
+            pagination: .pageNumber(.init(.query("page"), totalPages: "meta.total_pages"))),
+        Row(
+            name: "pages that are counted, by the name of the request", url: "http://h/items?p=1", page: page(2, ["total_pages": "7"]),
+            pagination: .pageNumber(.init(.query("p"), totalPages: "total_pages"))),
+        Row(
+            name: "an offset", page: page(2, ["total": "9", "offset": "0", "limit": "2"]),
+            pagination: .offset(.init(.query("offset"), total: "total"))),
+        Row(name: "GitLab", page: page(2, [:], ["X-Next-Page": "2"]), pagination: .headerCursor(field: "X-Next-Page", sends: .query("page"))),
+        Row(name: "a total alone", page: page(2, ["total": "9"]), pagination: .singlePage),
+        Row(name: "all there is", page: page(2, ["total": "2", "offset": "0"]), pagination: .singlePage),
+        Row(name: "one page of one", page: page(2, ["total_pages": "1"]), pagination: .singlePage),
+        Row(name: "a next that is a number", page: page(2, ["next": "2"]), pagination: .singlePage),
+        Row(name: "nothing", page: page(2), pagination: .singlePage),
+    ]
+
+    @Test("the style follows from the first page, and the reason is said", arguments: rows)
+    func choice(_ row: Row) throws {
+        let choice = AutomaticPagination.choose(PageRequest(url: row.url), row.page)
+        #expect(choice.pagination == row.pagination)
+        #expect(!choice.reason.isEmpty && !choice.style.isEmpty)
+        for path in row.page.values.keys { #expect(AutomaticPagination.wants.values.contains(path) || path == "count" || path == "limit") }
+    }
+
+    @Test("a walk keeps what it has chosen, and ends")
+    func walk() throws {
+        var pages = try PageSequence(.automatic, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+        #expect(pages.choice == nil)
+        #expect(try pages.advance(Self.page(2, ["next_cursor": "a"])))
+        #expect(pages.url == "http://h/items?cursor=a")
+        // What speaks of another style later is not listened to.
+        #expect(try !pages.advance(Self.page(2, ["next": "/items?page=9"])))
+        #expect(pages.choice?.style == "{ cursor: { path: next_cursor, param: cursor } }")
+    }
+
+    @Test("a server that ignores the parameter that was guessed ends the walk with an error, not with a loop")
+    func guessedWrong() throws {
+        var pages = try PageSequence(.automatic, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+        var page = Self.page(2, ["total_pages": "7"])
+        page.digest = 1
+        #expect(try pages.advance(page))
+        #expect(throws: PaginationError.samePage(url: "http://h/items?page=2")) { try pages.advance(page) }
+    }
+}

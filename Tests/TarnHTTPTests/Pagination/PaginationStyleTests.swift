@@ -1,0 +1,329 @@
+// Every pagination style: its first page, its next one, its end, for query and body.
+
+import Foundation
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("Pagination styles")
+struct PaginationStyleTests {
+    /// A walk over pages that are given as facts; what was asked for, in order.
+    static func walk(
+        _ pagination: Pagination, from first: PageRequest = PageRequest(url: "http://h/items?state=all"), _ pages: [PageFacts],
+        deep: DeepPages? = nil, bounds change: (inout PageSequence.Bounds) -> Void = { _ in }
+    ) throws(PaginationError) -> [String] {
+        var bounds = PageSequence.Bounds(base: "http://h")
+        change(&bounds)
+        var sequence = try PageSequence(pagination, first, bounds, deep: deep)
+        var asked: [String] = []
+        for facts in pages {
+            asked.append(sequence.request.url.replacing("http://h", with: "") + (sequence.request.body.map { " " + $0.text } ?? ""))
+            guard try sequence.advance(facts) else { return asked }
+        }
+        return asked + ["…"]
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var name: String
+        var pagination: Pagination
+        var pages: [PageFacts]
+        var asked: [String]
+        var body: RequestBody?
+        var testDescription: String { name }
+    }
+
+    static func page(_ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:], ids: [String] = []) -> PageFacts {
+        PageFacts(
+            headers: HTTPHeaders(fields.map { .init($0.key, $0.value) }), recordCount: count, values: values,
+            records: PageFacts.RecordValues(ids))
+    }
+
+    static let search = RequestBody.json(.object([.init("query", .string("a\"b")), .init("page", .object([.init("size", .number("2"))]))]))
+    static let graph = RequestBody.json(.object([.init("query", .string("{ a }")), .init("variables", .object([.init("first", .number("2"))]))]))
+
+    static let rows: [Row] = [
+        Row(
+            name: "json_link", pagination: .jsonLink(path: "next"),
+            pages: [page(2, ["next": "/items?page=2"]), page(2, ["next": "?page=3"]), page(0, ["next": ""])],
+            asked: ["/items?state=all", "/items?page=2", "/items?page=3"]),
+        Row(
+            name: "json_link to an object (HAL, JSON:API)", pagination: .jsonLink(path: "_links.next"),
+            pages: [page(2, ["_links.next.href": "http://h/items?c=1"]), page(2, ["_links.next.url": "/items?c=2"]), page(2)],
+            asked: ["/items?state=all", "/items?c=1", "/items?c=2"]),
+        Row(
+            name: "header_cursor", pagination: .headerCursor(field: "X-Next", sends: .query("after")),
+            pages: [page(2, [:], ["x-next": "a+b/="]), page(0, [:], ["X-Next": "c"]), page(2, [:], ["X-Next": ""])],
+            asked: ["/items?state=all", "/items?state=all&after=a%2Bb%2F%3D", "/items?state=all&after=c"]),
+        Row(
+            name: "cursor in the query", pagination: .cursor(.init(path: "meta.next", sends: .query("cursor"))),
+            pages: [page(2, ["meta.next": "x=1&y"]), page(0, ["meta.next": "z"]), page(2)],
+            asked: ["/items?state=all", "/items?state=all&cursor=x%3D1%26y", "/items?state=all&cursor=z"]),
+        Row(
+            name: "cursor with has_more", pagination: .cursor(.init(path: "next", sends: .query("c"), hasMore: "more")),
+            pages: [page(2, ["next": "1", "more": "true"]), page(2, ["next": "2", "more": "false"])], asked: ["/items?state=all", "/items?state=all&c=1"]),
+        Row(
+            name: "cursor with a word for the end", pagination: .cursor(.init(path: "next", sends: .query("c"), last: "0")),
+            pages: [page(2, ["next": "10"]), page(2, ["next": "0"])], asked: ["/items?state=all", "/items?state=all&c=10"]),
+        Row(
+            name: "cursor that ends at an empty page", pagination: .cursor(.init(path: "next", sends: .query("c"), endsAtEmptyPage: true)),
+            pages: [page(2, ["next": "1"]), page(0, ["next": "2"])], asked: ["/items?state=all", "/items?state=all&c=1"]),
+        Row(
+            name: "cursor in the body (GraphQL)",
+            pagination: .cursor(.init(path: "data.issues.pageInfo.endCursor", sends: .body(["variables", "after"]), hasMore: "data.issues.pageInfo.hasNextPage")),
+            pages: [
+                page(2, ["data.issues.pageInfo.endCursor": "Y3Vy", "data.issues.pageInfo.hasNextPage": "true"]),
+                page(1, ["data.issues.pageInfo.endCursor": "end", "data.issues.pageInfo.hasNextPage": "false"]),
+            ],
+            asked: [
+                #"/items?state=all {"query":"{ a }","variables":{"first":2}}"#,
+                #"/items?state=all {"query":"{ a }","variables":{"first":2,"after":"Y3Vy"}}"#,
+            ], body: graph),
+        Row(
+            name: "cursor in a form", pagination: .cursor(.init(path: "next", sends: .body(["cursor"]))),
+            pages: [page(2, ["next": "a b"]), page(1)], asked: ["/items?state=all q=x", "/items?state=all q=x&cursor=a%20b"],
+            body: .form([.init("q", "x")])),
+        Row(
+            name: "offset to a short page", pagination: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 2))),
+            pages: [page(2), page(2), page(1)],
+            asked: ["/items?state=all&offset=0&limit=2", "/items?state=all&offset=2&limit=2", "/items?state=all&offset=4&limit=2"]),
+        Row(
+            name: "offset to an empty page", pagination: .offset(.init(.query("o"), start: 1, end: .empty)), pages: [page(2), page(1), page(0)],
+            asked: ["/items?state=all&o=1", "/items?state=all&o=3", "/items?state=all&o=4"]),
+        Row(
+            name: "offset to the total, also where the server gives less than asked for",
+            pagination: .offset(.init(.query("o"), size: .init(parameter: "n", value: 100), total: "meta.total")),
+            pages: [page(2, ["meta.total": "5"]), page(2, ["meta.total": "5"]), page(1, ["meta.total": "5"])],
+            asked: ["/items?state=all&o=0&n=100", "/items?state=all&o=2&n=100", "/items?state=all&o=4&n=100"]),
+        Row(
+            name: "offset with has_more", pagination: .offset(.init(.query("o"), size: .init(parameter: "n", value: 3), hasMore: "more")),
+            pages: [page(1, ["more": "true"]), page(3, ["more": "0"])], asked: ["/items?state=all&o=0&n=3", "/items?state=all&o=1&n=3"]),
+        Row(
+            name: "offset in the body",
+            pagination: .offset(.init(.body(["page", "offset"]), size: .init(.body(["page", "size"]), 2))), pages: [page(2), page(0)],
+            asked: [
+                #"/items?state=all {"query":"a\"b","page":{"size":2,"offset":0}}"#,
+                #"/items?state=all {"query":"a\"b","page":{"size":2,"offset":2}}"#,
+            ], body: search),
+        Row(
+            name: "page numbers to the number of pages", pagination: .pageNumber(.init(.query("p"), start: 0, totalPages: "pages")),
+            pages: [page(2, ["pages": "2"]), page(2, ["pages": "2"])], asked: ["/items?state=all&p=0", "/items?state=all&p=1"]),
+        Row(
+            name: "page numbers to the total", pagination: .pageNumber(.init(.query("p"), total: "total")),
+            pages: [page(2, ["total": "3"]), page(1, ["total": "3"])], asked: ["/items?state=all&p=1", "/items?state=all&p=2"]),
+        Row(
+            name: "page numbers whose pages may be short",
+            pagination: .pageNumber(.init(.query("p"), size: .init(parameter: "n", value: 5), end: .empty)), pages: [page(5), page(3), page(0)],
+            asked: ["/items?state=all&p=1&n=5", "/items?state=all&p=2&n=5", "/items?state=all&p=3&n=5"]),
+        Row(
+            name: "page numbers in the body", pagination: .pageNumber(.init(.body(["page", "number"]))), pages: [page(1), page(0)],
+            asked: [
+                #"/items?state=all {"query":"a\"b","page":{"size":2,"number":1}}"#,
+                #"/items?state=all {"query":"a\"b","page":{"size":2,"number":2}}"#,
+            ], body: search),
+        Row(
+            name: "max_id of a server that lists the named record again",
+            pagination: .recordCursor(.init(.backward, sends: .query("max_id"), size: .init(parameter: "count", value: 2), includesNamed: true)),
+            pages: [page(2, ids: ["90", "100"]), page(2, ids: ["89", "9"]), page(0)],
+            asked: ["/items?state=all&count=2", "/items?state=all&count=2&max_id=89", "/items?state=all&count=2&max_id=8"]),
+        Row(
+            name: "max_id of a server that does not", pagination: .recordCursor(.init(.backward, sends: .query("before"))),
+            pages: [page(2, ids: ["100", "90"]), page(1, ids: ["90"])], asked: ["/items?state=all", "/items?state=all&before=90"]),
+        Row(
+            name: "since_id", pagination: .recordCursor(.init(.forward, sends: .query("since_id"))),
+            pages: [page(2, ids: ["9", "100"]), page(1, ids: ["101"]), page(0)],
+            asked: ["/items?state=all", "/items?state=all&since_id=100", "/items?state=all&since_id=101"]),
+        Row(
+            name: "since_id with texts", pagination: .recordCursor(.init(.forward, sends: .query("after"))),
+            pages: [page(2, ids: ["a", "c"]), page(2, ids: ["c"])], asked: ["/items?state=all", "/items?state=all&after=c"]),
+        Row(
+            name: "a closure", pagination: .custom(CustomPagination(name: "weeks") { _, facts, ordinal in facts.recordCount > 0 ? .next("?week=\(ordinal)") : .end }),
+            pages: [page(1), page(1), page(0)], asked: ["/items?state=all", "/items?week=1", "/items?week=2"]),
+    ]
+
+    @Test("a walk asks for its pages one after the other, and ends where the style says", arguments: rows)
+    func walks(_ row: Row) throws {
+        let first = PageRequest(url: "http://h/items?state=all", body: row.body)
+        #expect(try Self.walk(row.pagination, from: first, row.pages) == row.asked)
+    }
+
+    @Test("a walk that is resumed asks for the same pages as one that is not, whatever its style", arguments: rows)
+    func resumed(_ row: Row) throws {
+        let first = PageRequest(url: "http://h/items?state=all", body: row.body), bounds = PageSequence.Bounds(base: "http://h")
+        var whole = try PageSequence(row.pagination, first, bounds)
+        var listed = 0
+        for facts in row.pages {
+            var resumed = try PageSequence(row.pagination, first, bounds)
+            try resumed.resume(at: whole.position, ordinal: whole.ordinal, listed: listed)
+            #expect(resumed.request == whole.request)
+            let goesOn = try whole.advance(facts)
+            #expect(try resumed.advance(facts) == goesOn)
+            #expect(resumed.request == whole.request && resumed.ordinal == whole.ordinal)
+            listed += facts.recordCount
+        }
+    }
+
+    @Test("the closure's own error ends the walk, with its name")
+    func closureThrows() throws {
+        struct Odd: Error, CustomStringConvertible { let description = "no week" }
+        let custom = Pagination.custom(CustomPagination(name: "weeks") { _, _, _ in throw Odd() })
+        let error = #expect(throws: PaginationError.self) { try Self.walk(custom, [Self.page(1)]) }
+        #expect(error == .refused(by: "weeks", reason: "no week"))
+    }
+}
+
+@Suite("Pagination guards")
+struct PaginationGuardTests {
+    private typealias Styles = PaginationStyleTests
+
+    private func page(_ count: Int, digest: Int? = nil, _ values: [String: String] = [:], _ fields: [String: String] = [:]) -> PageFacts {
+        var facts = Styles.page(count, values, fields)
+        facts.digest = digest
+        return facts
+    }
+
+    @Test("a cursor that comes again is an error, not a loop")
+    func repeatedCursor() {
+        let cursor = Pagination.cursor(.init(path: "next", sends: .query("c")))
+        let pages = ["1", "2", "1"].map { page(2, ["next": $0]) }
+        #expect(throws: PaginationError.repeated(url: "http://h/items?state=all&c=1")) { try Styles.walk(cursor, pages) }
+        let body = Pagination.cursor(.init(path: "next", sends: .body(["c"])))
+        #expect(throws: PaginationError.repeated(url: "http://h/q")) {
+            try Styles.walk(body, from: PageRequest(url: "http://h/q", body: .json(.object([]))), pages)
+        }
+    }
+
+    @Test("a server that ignores what tells pages apart gives the same page for ever: that is seen at the second one")
+    func samePage() {
+        let pages = [page(2, digest: 7), page(2, digest: 7)]
+        for style in [
+            Pagination.pageNumber(parameter: "p"), .offset(.init(.query("o"))), .custom(.init(name: "x") { _, _, n in .next("?x=\(n)") }),
+        ] {
+            #expect(throws: PaginationError.self) { try Styles.walk(style, pages) }
+        }
+        // Links and cursors are the server's own, and other records may follow.
+        #expect(throws: Never.self) { try Styles.walk(.cursor(.init(path: "next", sends: .query("c"))), pages) }
+        #expect(throws: Never.self) { try Styles.walk(.pageNumber(parameter: "p"), [page(0, digest: 7), page(0, digest: 7)]) }
+    }
+
+    @Test("a walk that would end before the server's own total is an error, not a short list")
+    func shrinks() {
+        let total = Pagination.offset(.init(.query("o"), total: "total"))
+        #expect(throws: PaginationError.shrunk(listed: 2, hint: "there are 5 records")) {
+            try Styles.walk(total, [page(2, ["total": "5"]), page(0, ["total": "5"])])
+        }
+        let more = Pagination.pageNumber(.init(.query("p"), hasMore: "more"))
+        #expect(throws: PaginationError.shrunk(listed: 0, hint: "there are more")) { try Styles.walk(more, [page(0, ["more": "true"])]) }
+    }
+
+    @Test(
+        "a server that gives less than it is asked for does not end the walk at its first page, if anything in it says that there is more",
+        arguments: [["Link": "</items?page=2>; rel=next"], ["X-Total-Count": "250"], ["X-Total-Pages": "3"], ["X-Total": "101"]])
+    func capped(fields: [String: String]) {
+        for style in [
+            Pagination.pageNumber(parameter: "p", size: .init(parameter: "n", value: 1000)),
+            .offset(.init(.query("o"), size: .init(parameter: "n", value: 1000))),
+        ] {
+            let error = #expect(throws: PaginationError.self) { try Styles.walk(style, [page(100, [:], fields)]) }
+            #expect(error.map { "\($0)".contains("1000 were asked for") && "\($0)".contains("end: empty") } == true)
+            #expect(throws: Never.self) { try Styles.walk(style, [page(100)]) }
+        }
+    }
+
+    @Test("pages and records have limits: an error, or a quiet end that is known")
+    func limits() throws {
+        let pages = Array(repeating: page(10), count: 9), style = Pagination.pageNumber(parameter: "p")
+        #expect(throws: PaginationError.tooManyPages(limit: 3, url: "http://h/items?state=all&p=4")) {
+            try Styles.walk(style, pages) { $0.pageLimit = 3 }
+        }
+        #expect(throws: PaginationError.tooManyRecords(limit: 25, url: "http://h/items?state=all&p=4")) {
+            try Styles.walk(style, pages) { $0.recordLimit = 25 }
+        }
+        #expect(try Styles.walk(style, pages) { ($0.recordLimit, $0.stopsAtLimit) = (25, true) }.count == 3)
+        var sequence = try PageSequence(style, PageRequest(url: "http://h/"), .init(base: "http://h", recordLimit: 10, stopsAtLimit: true))
+        #expect(try !sequence.advance(page(10)))
+        #expect(sequence.isCutOff)
+    }
+
+    @Test("a link to another server is followed where that is allowed, and nowhere else")
+    func follows() throws {
+        let link = { Styles.page(1, ["next": $0]) }
+        #expect(
+            try Styles.walk(.jsonLink(path: "next"), [link("https://cdn.example/pages/2"), Styles.page(1)]) { $0.follows = ["https://cdn.example/pages"] }
+                == ["/items?state=all", "https://cdn.example/pages/2"])
+        #expect(throws: PaginationError.self) {
+            try Styles.walk(.jsonLink(path: "next"), [link("https://cdn.example/other/2")]) { $0.follows = ["https://cdn.example/pages"] }
+        }
+    }
+
+    @Test("a key that the server repeats in its links is taken out of them")
+    func secretParameter() throws {
+        #expect(
+            try Styles.walk(.jsonLink(path: "next"), [Styles.page(1, ["next": "/items?key=s3cret&page=2"]), Styles.page(1)]) { $0.secretParameter = "key" }
+                == ["/items?state=all", "/items?page=2"])
+    }
+}
+
+@Suite("Deep pages")
+struct DeepPagesTests {
+    private func page(_ ids: Int...) -> PageFacts {
+        PageFacts(recordCount: ids.count, records: PageFacts.RecordValues(ids.map(String.init)))
+    }
+
+    private let numbered = Pagination.pageNumber(parameter: "page", size: .init(parameter: "n", value: 2))
+    private let deep = DeepPages(statuses: [422...422], sends: .query("since"), path: "id")
+
+    @Test("a walk that is refused its next page begins again behind the last record")
+    func refused() throws {
+        var pages = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
+        #expect(try pages.advance(page(1, 2)))
+        #expect(try pages.advance(page(3, 4)))
+        #expect(pages.url == "http://h/items?page=3&n=2")
+        #expect(try !pages.restart(afterStatus: 500))
+        let position = pages.position
+        #expect(try pages.restart(afterStatus: 422))
+        #expect(pages.url == "http://h/items?page=1&n=2&since=4")
+        #expect(try pages.advance(page(4, 5)))
+        #expect(pages.url == "http://h/items?page=2&n=2&since=4")
+        #expect(try !pages.advance(page(6)))
+        // One that was interrupted before the refusal knows where to begin, too.
+        var resumed = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
+        try resumed.resume(at: position, ordinal: 3, listed: 4)
+        #expect(try resumed.restart(afterStatus: 422))
+        #expect(resumed.url == "http://h/items?page=1&n=2&since=4")
+    }
+
+    @Test("a refusal of the first page is a refusal, and one at the same place again an error")
+    func stuck() throws {
+        var pages = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
+        #expect(try !pages.restart(afterStatus: 422))
+        #expect(try pages.advance(page(4, 4)))
+        #expect(try pages.restart(afterStatus: 422))
+        #expect(try pages.advance(page(4, 4)))
+        #expect(throws: PaginationError.self) { try pages.restart(afterStatus: 422) }
+    }
+
+    @Test("it begins again before it is refused, where the limit is known")
+    func beforehand() throws {
+        var limited = deep
+        (limited.statuses, limited.records) = ([], 4)
+        var pages = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: limited)
+        #expect(try pages.advance(page(1, 2)))
+        #expect(try pages.advance(page(3, 4)))
+        #expect(pages.url == "http://h/items?page=1&n=2&since=4" && pages.ordinal == 3 && pages.listed == 4)
+    }
+
+    @Test("a total is that of the list behind the record")
+    func totals() throws {
+        let style = Pagination.offset(.init(.query("o"), total: "total"))
+        var pages = try PageSequence(style, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
+        func total(_ total: Int, _ page: PageFacts) -> PageFacts {
+            var page = page
+            page.values["total"] = "\(total)"
+            return page
+        }
+        #expect(try pages.advance(total(5, page(1, 2))))
+        #expect(try pages.restart(afterStatus: 422))
+        #expect(try pages.advance(total(4, page(2, 3))))
+        #expect(try !pages.advance(total(4, page(4, 5))))
+    }
+}

@@ -1,0 +1,184 @@
+// A sync against servers that have a bad moment, limits, other credentials, or answers of their own kind.
+
+import Foundation
+import Logging
+import Synchronization
+import Tarn
+import Testing
+
+@Suite("Mirror: requests", .timeLimit(.minutes(5)))
+struct MirrorRequestsTests {
+    private static func answer(_ body: String, status: String = "200 OK", _ fields: String...) -> String {
+        "HTTP/1.1 \(status)\r\n" + fields.map { $0 + "\r\n" }.joined() + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
+    }
+    private static func items(_ ids: ClosedRange<Int>) -> String {
+        "[" + ids.map { #"{"id":\#($0),"name":"item \#($0)"}"# }.joined(separator: ",") + "]"
+    }
+
+    @Test("a bad moment in the middle of a walk is not seen in what is stored", arguments: ["status:503:times=2", "close:times=1", "cut:10:times=2"])
+    func badMoment(fault: String) async throws {
+        let pages = itemPages(3).map { $0.replacing("GET /items", with: "GET /v1/items") }
+        let server = try LocalServer(pages, "--fault", "page=2:\(fault)")
+        let store = try MirrorStore(yaml: itemsYAML())
+        let report = try await store.sync(server.base + "/v1") { $0.retry = RetryPolicy(firstDelay: .milliseconds(10)) }
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.count("Item") == 6)
+        #expect(server.requests.count > 3)
+    }
+
+    @Test("what the description says about tries is done")
+    func describedRetry() async throws {
+        let server = try LocalServer([recording("/v1/items", "[]")], "--fault", ":status:503")
+        let store = try MirrorStore(yaml: itemsYAML(api: "  retry: { attempts: 3, first_delay: 0.01 }"))
+        let report = try await store.sync(server.base + "/v1") { $0.retry = nil }
+        #expect(report.failures.count == 1 && server.requests.count == 3)
+    }
+
+    @Test("a limit that is used up is remembered by the store: after a restart nothing is sent before it ends")
+    func limitSurvivesRestart() async throws {
+        let server = try RawServer([
+            Self.answer("{\"message\":\"slow down\"}", status: "429 Slow down", "Retry-After: 3600"), Self.answer("[]"),
+        ])
+        let store = try MirrorStore(yaml: itemsYAML(api: "  pace: { longest_wait: 60 }"))
+        let first = try await store.sync(server.base + "/v1")
+        #expect(first.texts.first?.contains("the server answers 429: slow down; it asks to wait until ") == true, "\(first.texts)")
+        // A sync that knows nothing of the first but what the store has kept.
+        let second = try await store.sync(server.base + "/v1")
+        #expect(second.texts.first?.contains("is used up until") == true, "\(second.texts)")
+        #expect(server.requests.count == 1)
+        let later = TimeSource(
+            now: { Date().addingTimeInterval(3700) }, sleep: { try await Task.sleep(for: $0) }, random: { 0 })
+        let third = try await store.sync(server.base + "/v1") { $0.time = later }
+        #expect(third.failures.isEmpty && server.requests.count == 2, "\(third.texts)")
+    }
+
+    @Test("rules for answers: passed over, empty, the end, a failure of its own words, another try")
+    func responseRules() async throws {
+        func sync(_ rule: String, _ answers: [String]) async throws -> (SyncReport, MirrorStore, RawServer) {
+            let server = try RawServer(answers)
+            let store = try MirrorStore(yaml: itemsYAML("paginate: header_link\n    responses: [\(rule)]"))
+            let report = try await store.sync(server.base + "/v1") { $0.retry = RetryPolicy(firstDelay: .milliseconds(1)) }
+            return (report, store, server)
+        }
+        let page = Self.answer(Self.items(1...2), "Link: </v1/items?page=2>; rel=\"next\""), gone = Self.answer("{}", status: "404 No")
+        let (ignored, store, _) = try await sync("{ status: 404, then: ignore }", [page, gone])
+        #expect(ignored.failures.isEmpty && ignored.endpoints[0].ignored == 1 && ignored.pages == 1)
+        #expect(try store.checkpoint("items")?.state == .underWay)
+        let (empty, emptied, _) = try await sync("{ status: 404, then: empty }", [page, gone])
+        #expect(empty.failures.isEmpty && empty.pages == 2 && empty.listed == 2)
+        #expect(try emptied.checkpoint("items")?.state == .complete)
+        let (stopped, ended, _) = try await sync("{ status: 404, then: stop }", [page, gone])
+        #expect(stopped.failures.isEmpty && stopped.pages == 1)
+        #expect(try ended.checkpoint("items")?.state == .complete)
+        #expect(try ended.count("Item") == 2)
+        let (failed, _, _) = try await sync("{ contains: maintenance, then: fail, message: come back on Monday }", [Self.answer("[] maintenance")])
+        #expect(failed.texts.first?.contains("the server answers 200: come back on Monday") == true, "\(failed.texts)")
+        let (retried, _, server) = try await sync(
+            "{ contains: ratelimited, then: retry }", [Self.answer("{\"error\":\"ratelimited\"}"), Self.answer(Self.items(1...2))])
+        #expect(retried.failures.isEmpty && retried.listed == 2 && server.requests.count == 2)
+    }
+
+    private static func hooks(_ afterMerge: @escaping @Sendable (ImportReport, inout StoreWriter) throws -> Void) -> ImportHooks {
+        var hooks = ImportHooks()
+        hooks.afterMerge = afterMerge
+        return hooks
+    }
+
+    @Test("the next page is asked for while this one is imported, and they are stored in order")
+    func prefetch() async throws {
+        let pages = itemPages(4).map { $0.replacing("GET /items", with: "GET /v1/items") }
+        let server = try LocalServer(pages)
+        let seen = Mutex<[Int]>([])
+        let afterMerge: @Sendable (ImportReport, inout StoreWriter) throws -> Void = { _, _ in
+            // While a page is merged, its successor is asked for: it comes, however long that takes.
+            let wanted = min(seen.withLock { $0.count } + 2, 4)
+            let deadline = ContinuousClock.now + .seconds(20)
+            while server.requests.count < wanted, ContinuousClock.now < deadline { usleep(2000) }
+            seen.withLock { $0.append(server.requests.count) }
+        }
+        let store = try MirrorStore(yaml: itemsYAML())
+        let report = try await store.sync(server.base + "/v1") { $0.hooks = { _ in Self.hooks(afterMerge) } }
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(seen.withLock { $0 } == [2, 3, 4, 4])
+        #expect(server.requests.map { $0.split(separator: " ")[1] } == ["/v1/items", "/v1/items?page=2", "/v1/items?page=3", "/v1/items?page=4"])
+        #expect(try store.count("Item") == 8)
+        // And not if that is not wanted.
+        let other = try LocalServer(pages)
+        let counts = Mutex<[Int]>([])
+        let counting: @Sendable (ImportReport, inout StoreWriter) throws -> Void = { _, _ in
+            usleep(50_000)
+            counts.withLock { $0.append(other.requests.count) }
+        }
+        _ = try await MirrorStore(yaml: itemsYAML()).sync(other.base + "/v1") { ($0.hooks, $0.prefetches) = ({ _ in Self.hooks(counting) }, false) }
+        #expect(counts.withLock { $0 } == [1, 2, 3, 4])
+    }
+
+    private static let secret = "s3cr3t/0123456789+abcdef"
+
+    @Test(
+        "a secret is nowhere but on the wire: not in the store, in errors, in logs or in the report, whatever the server repeats of it",
+        arguments: [
+            "bearer: { env: K }", "basic: { user: ada, password: { env: K } }", "api_key: { key: { env: K }, header: X-Key }",
+            "api_key: { key: { env: K }, query: kk }", "api_key: { key: { env: K }, cookie: session }", "bearer: { command: [printf, '\(secret)'] }",
+        ])
+    func secretsStayAway(auth: String) async throws {
+        let encoded = "s3cr3t%2F0123456789%2Babcdef", basic = Data("ada:\(Self.secret)".utf8).base64EncodedString()
+        let echo = "\(Self.secret) \(encoded) \(basic)"
+        let server = try RawServer([
+            Self.answer(
+                Self.items(1...2), "Link: </v1/items?page=2&kk=\(encoded)>; rel=\"next\"", "ETag: \"a\"", "Vary: \(Self.secret)"),
+            Self.answer("{\"message\":\"no: \(echo)\"}", status: "400 Bad"),
+        ])
+        let store = try MirrorStore(yaml: itemsYAML(api: "  auth: { \(auth) }"))
+        let logs = LogStore()
+        let report = try await store.sync(server.base + "/v1", environment: ["K": Self.secret]) { $0.logger = logs.logger }
+        #expect(server.requests.count == 2)
+        #expect(server.requests.allSatisfy { head in [Self.secret, encoded, basic].contains { head.contains($0) } })
+        #expect(report.failures.count == 1 && report.pages == 1)
+        var shown = "\(report) \(report.texts) \(logs.text) \(store.description)"
+        dump(report, to: &shown)
+        dump(store.description, to: &shown)
+        let isBasic = auth.hasPrefix("basic")
+        for form in isBasic ? [Self.secret, encoded, basic] : [Self.secret, encoded] {
+            // The command of the test itself is in the description.
+            if !auth.hasPrefix("bearer: { command") { #expect(!shown.contains(form), "\(shown)") }
+            #expect(!(report.texts.joined() + logs.text).contains(form), "\(report.texts) \(logs.text)")
+            for name in try FileManager.default.contentsOfDirectory(atPath: store.path) {
+                let data = try Data(contentsOf: URL(fileURLWithPath: store.path + "/" + name))
+                #expect(data.range(of: Data(form.utf8)) == nil, "\(form) in \(name)")
+            }
+        }
+        #expect(logs.text.contains("/v1/items") && logs.text.contains("status=400"))
+    }
+}
+
+/// A logger that keeps what it is told.
+final class LogStore: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+    var logger: Logger {
+        var logger = Logger(label: "test") { _ in Handler(store: self) }
+        logger.logLevel = .trace
+        return logger
+    }
+
+    private struct Handler: LogHandler {
+        let store: LogStore
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level = .trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(
+            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String, function: String, line: UInt
+        ) {
+            let all = (metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
+            store.lines.withLock { $0.append("\(level) \(message) \(all)") }
+        }
+    }
+}

@@ -23,10 +23,14 @@ struct Connection: Sendable {
                 return socket.close()
             }
             if latency > 0, !socket.wait(seconds: latency) { return socket.close() }
-            let recorded = library.answer(method: request.method, target: request.target, headers: request.headers)
-            let answer =
-                recorded.map(Answer.init)
-                ?? message("no recording of \(request.method) \(request.target)", status: 404)
+            let answer: Answer
+            do throws(RecordingError) {
+                let recorded = try library.answer(
+                    method: request.method, target: request.target, headers: request.headers, body: request.body.isEmpty ? nil : request.body)
+                answer = recorded.map(Answer.init) ?? message("no recording of \(request.method) \(request.target)", status: 404)
+            } catch {
+                answer = message("\(error)", status: 500)
+            }
             let continues: Bool
             if let fault = faults.next(for: request.target) {
                 continues = misbehave(fault, request, answer)

@@ -2,12 +2,13 @@
 
 import TarnHTTP
 
-/// A request as far as the server needs it; its body is read and dropped.
+/// A request as far as the server needs it.
 struct ReceivedRequest {
     var method: String
     var target: String
     var headers: HTTPHeaders
     var wantsClose: Bool
+    var body: [UInt8] = []
 }
 
 /// Why there is no request: the status to answer with.
@@ -40,12 +41,13 @@ struct RequestReader {
             }
             headers.fields.append(field)
         }
-        try dropBody(headers)
+        let body = try takeBody(headers)
         let connection = headers.all("Connection").joined(separator: ",").lowercased()
         return ReceivedRequest(
             method: String(requestLine[0]), target: originForm(String(requestLine[1])), headers: headers,
             wantsClose: connection.contains("close")
-                || requestLine[2] == "HTTP/1.0" && !connection.contains("keep-alive"))
+                || requestLine[2] == "HTTP/1.0" && !connection.contains("keep-alive"),
+            body: body)
     }
 
     private mutating func nextHead() throws(BadRequest) -> String? {
@@ -77,11 +79,11 @@ struct RequestReader {
         }
     }
 
-    private mutating func dropBody(_ headers: HTTPHeaders) throws(BadRequest) {
+    private mutating func takeBody(_ headers: HTTPHeaders) throws(BadRequest) -> [UInt8] {
         if headers["Transfer-Encoding"] != nil {
             throw BadRequest(status: 411, message: "send a Content-Length")
         }
-        guard let text = headers["Content-Length"] else { return }
+        guard let text = headers["Content-Length"] else { return [] }
         guard let length = HTTPSyntax.decimal(text) else {
             throw BadRequest(status: 400, message: "Content-Length is not a number")
         }
@@ -89,10 +91,11 @@ struct RequestReader {
         if headers["Expect"]?.lowercased() == "100-continue" { _ = socket.send("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
         while buffer.count < length {
             let more = socket.receive(atMost: 64 * 1024)
-            if more.isEmpty { return }
+            if more.isEmpty { return [] }
             buffer += more
         }
-        buffer.removeFirst(length)
+        defer { buffer.removeFirst(length) }
+        return Array(buffer.prefix(length))
     }
 
     /// A proxy's absolute form (RFC 9112 §3.2.2) without scheme and authority.

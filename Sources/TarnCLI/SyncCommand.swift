@@ -34,6 +34,10 @@ struct SyncCommand: AsyncParsableCommand {
     var base: String?
     @Flag(help: "Ignore validators and fetch everything again.") var refetch = false
     @Flag(help: "Begin at the first page, also where a sync was interrupted.") var restart = false
+    @Option(help: ArgumentHelp("Write every answer to this directory, without secrets, for --replay.", valueName: "directory"))
+    var record: String?
+    @Option(help: ArgumentHelp("Answer requests from this directory of recordings, and not from the network.", valueName: "directory"))
+    var replay: String?
     @Option(help: ArgumentHelp("Commit so many pages together, whatever the description says.", valueName: "pages"))
     var commitEvery: Int?
     @Option(help: ArgumentHelp("Send a request at most so many times, whatever the description says.", valueName: "times"))
@@ -69,7 +73,17 @@ struct SyncCommand: AsyncParsableCommand {
             options.retry = retry
         }
         let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
-        let mirror = try Mirror(description, store: store, transport: CurlTransport(description.api.transport), options: options)
+        guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay: one of the two") }
+        options.recordsTo = record
+        let transport: any Transport
+        if let replay {
+            // Nobody is asked, so nobody has to know who asks.
+            description.api.authentication = .none
+            do throws(RecordingError) { transport = try FixtureTransport(directory: replay) } catch { throw Failure(.usage, "--replay: \(error)") }
+        } else {
+            transport = CurlTransport(description.api.transport)
+        }
+        let mirror = try Mirror(description, store: store, transport: transport, options: options)
         let progress = ProgressLine(isShown: Output.errorIsTerminal && !quiet)
         let names = endpoints.isEmpty ? nil : Set(endpoints)
         let task = Task { await mirror.sync(names) { progress.update($0) } }

@@ -35,6 +35,19 @@ public enum Redaction {
         }.joined(separator: "&")
     }
 
+    /// A text with URLs in angle brackets, such as a `Link` field.
+    static func links(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "<")) else { return text }
+        var output = "", rest = text[...]
+        while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
+            output += rest[...open] + url(String(rest[rest.index(after: open)..<close]))
+            rest = rest[close...]
+        }
+        return output + rest
+    }
+
+    static func isSecret(_ name: String) -> Bool { isSecret(name, []) }
+
     private static func isSecret(_ name: String, _ others: Set<String>) -> Bool {
         others.contains(name) || secretNames.contains(name.lowercased().filter { $0 != "-" && $0 != "_" })
     }

@@ -68,6 +68,36 @@ struct SyncCommandTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test("what was recorded with --record is replayed with --replay, without the server and without the token")
+    func recordAndReplay() async throws {
+        let folder = try TemporaryFolder(), recordings = folder.path + "/recordings"
+        let server = try LocalServer(directory: Repository.forge)
+        let first = try await tarn(Forge.arguments(folder.path + "/a", server.base, ["labels", "issues"]) + ["--record", recordings])
+        #expect(first.status == 0, "\(first.error)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: recordings).count == 8)
+        let second = try await tarn(Forge.arguments(folder.path + "/b", server.base, ["labels", "issues"]) + ["--replay", recordings])
+        #expect(second.status == 0, "\(second.error)")
+        #expect(server.requests.count == 8)
+        let recorded = try await tarn("list", "Issue", "--store", folder.path + "/a").lines
+        let replayed = try await tarn("list", "Issue", "--store", folder.path + "/b").lines
+        #expect(recorded == replayed && recorded.count == 330)
+        let missing = try await tarn(Forge.arguments(folder.path + "/c", server.base, ["users"]) + ["--replay", recordings])
+        #expect(missing.status == 1 && missing.error.contains("there is no recording of this request"), "\(missing.error)")
+        let both = try await tarn("sync", "--record", "a", "--replay", "b", "--file", Repository.root + "/fixtures/forge/tarn.yaml", "--store", folder.path + "/d")
+        #expect(both.status == 2)
+    }
+
+    @Test("--attempts goes before the description, and tells how many were in vain")
+    func attempts() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LocalServer(directory: Repository.forge, "--fault", "/labels:status:503")
+        let once = try await tarn(Forge.arguments(folder.path + "/s", server.base, ["labels"]) + ["--attempts", "1"])
+        #expect(once.status == 1 && server.requests.count == 1)
+        _ = try await tarn(Forge.arguments(folder.path + "/s", server.base, ["labels"]) + ["--attempts", "2"])
+        #expect(server.requests.count == 3)
+        #expect(try await tarn(Forge.arguments(folder.path + "/s", server.base, []) + ["--attempts", "0"]).status == 2)
+    }
+
     @Test("an interrupt during a stalled page ends with 130, the store is usable, and the next sync goes on", arguments: [SIGINT, SIGTERM])
     func interruptIsClean(signal: Int32) async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/s"

@@ -66,6 +66,22 @@ struct LinkHeaderTests {
         #expect(LinkHeader.target(relation: row.relation, in: headers) == row.target)
     }
 
+    @Test(
+        "the examples of RFC 8288 §3.5 are read as it says",
+        arguments: [
+            (#"<http://example.com/TheBook/chapter2>; rel="previous"; title="previous chapter""#, "previous", "http://example.com/TheBook/chapter2"),
+            (#"</>; rel="http://example.net/foo""#, "http://example.net/foo", "/"), (#"</terms>; rel="copyright"; anchor="#foo""#, "copyright", nil),
+            (
+                #"</TheBook/chapter2>; rel="previous"; title*=UTF-8'de'letztes%20Kapitel, </TheBook/chapter4>; rel="next"; title*=UTF-8'de'n%c3%a4chstes%20Kapitel"#,
+                "next", "/TheBook/chapter4"
+            ),
+            (#"<http://example.org/>; rel="start http://example.net/relation/other""#, "http://example.net/relation/other", "http://example.org/"),
+            (#"<https://example.org/>; rel="start", <https://example.org/index>; rel="index""#, "index", "https://example.org/index"),
+        ] as [(String, String, String?)])
+    func examplesOfTheStandard(field: String, relation: String, target: String?) {
+        #expect(LinkHeader.target(relation: relation, in: HTTPHeaders([.init("Link", field)])) == target)
+    }
+
     @Test("every link of a field is parsed, in order")
     func allLinksInOrder() {
         let links = LinkHeader.parse(#"</1>; rel="first prev", </3>; rel=next, nonsense, </9>; rel=last; anchor="/x""#)

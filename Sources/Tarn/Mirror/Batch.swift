@@ -33,6 +33,13 @@ struct Batch {
         checkpoints[name] = checkpoint
     }
 
+    /// Adds what another walk has fetched.
+    mutating func append(_ other: Batch) {
+        pages += other.pages
+        checkpoints.merge(other.checkpoints) { $1 }
+        completed += other.completed
+    }
+
     /// Progress without a page.
     mutating func add(_ checkpoint: Checkpoint, _ name: String) { checkpoints[name] = checkpoint }
 }

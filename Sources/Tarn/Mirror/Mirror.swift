@@ -40,6 +40,8 @@ public struct Mirror: Sendable {
         public var hooks: (@Sendable (Endpoint) -> ImportHooks)?
         /// When a request is sent again, whatever the description says; nil for what it says.
         public var retry: RetryPolicy?
+        /// A directory to which every exchange is written, without secrets, for a `FixtureTransport`; nil for none. Conditions are not sent then.
+        public var recordsTo: String?
         /// Where requests, waits and retries are told of, without secrets; nil for nowhere.
         public var logger: Logger?
         /// The clock and the chance of waits.
@@ -53,6 +55,7 @@ public struct Mirror: Sendable {
     let options: Options
     private let paced: PacedTransport
     private let authorized: AuthorizedTransport
+    private let recording: RecordingTransport?
     private let budgets: BudgetKeeper
 
     /// A mirror that sends its requests over a transport: at the pace of the description, with its credentials, and again where that may
@@ -88,12 +91,22 @@ public struct Mirror: Sendable {
             origins: Set([api.base, options.base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
             tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger), environment: environment,
             time: options.time)
+        do throws(RecordingError) {
+            let hidden = Set([api.authentication.queryParameter].compactMap(\.self))
+            recording = if let directory = options.recordsTo {
+                try RecordingTransport(authorized, directory: directory, hiding: hidden)
+            } else {
+                nil
+            }
+        } catch {
+            throw .endpoint(place: error.file, message: error.message)
+        }
     }
 
     /// What an endpoint's requests go through.
-    func transport(for endpoint: Endpoint) -> RetryingTransport {
+    func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil) -> RetryingTransport {
         RetryingTransport(
-            authorized, policy: options.retry ?? description.api.retry, rules: rules(of: endpoint),
+            recording ?? authorized, policy: retry ?? options.retry ?? description.api.retry, rules: rules(of: endpoint),
             refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() }, time: options.time,
             logger: options.logger)
     }
@@ -116,9 +129,7 @@ public struct Mirror: Sendable {
         let scope: String
         do {
             importer = try Importer(description.importMapping, store.catalog)
-            scope = try await authorized.scope().map { secret in
-                String(try store.read { SHA256.hexadecimal(try $0.incarnation + "\n" + secret.exposed) }.prefix(32))
-            } ?? ""
+            scope = try await self.scope()
         } catch {
             sync.endpoints = [failed(error)]
             return sync
@@ -135,18 +146,28 @@ public struct Mirror: Sendable {
             sync.endpoints.append(walk.report)
             if walk.report.failures.contains(where: \.endsEverything) { break }
         }
-        // What was learned after the last commit, such as from a refusal, must not be forgotten.
-        if budgets.isNew(paced.budgets) {
-            do {
-                try await store.write(alone: true) { try saveBudgets(&$0) }
-            } catch {
-                sync.endpoints.append(failed(error))
-            }
-        }
+        await saveBudgets(&sync)
         return sync
     }
 
-    private func failed(_ error: any Error) -> SyncReport.Endpoint {
+    /// Who asks, as a keyed hash: what is stored for one is not served to another.
+    func scope() async throws -> String {
+        try await authorized.scope().map { secret in
+            String(try store.read { SHA256.hexadecimal(try $0.incarnation + "\n" + secret.exposed) }.prefix(32))
+        } ?? ""
+    }
+
+    /// What was learned after the last commit, such as from a refusal, must not be forgotten.
+    func saveBudgets(_ sync: inout SyncReport) async {
+        guard budgets.isNew(paced.budgets) else { return }
+        do {
+            try await store.write(alone: true) { try saveBudgets(&$0) }
+        } catch {
+            sync.endpoints.append(failed(error))
+        }
+    }
+
+    func failed(_ error: any Error) -> SyncReport.Endpoint {
         var failed = SyncReport.Endpoint(name: "")
         failed.failures = [Mirror.mirrorError(error, url: "", place: description.file)]
         return failed

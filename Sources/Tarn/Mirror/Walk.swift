@@ -26,10 +26,14 @@ struct Walk {
     private(set) var isCutOff = false
     /// What is not committed yet.
     private var batch = Batch()
+    /// Whether what is fetched waits for other walks, to be one change with theirs.
+    var holdsCommits = false
+    /// What distinguishes the walk from others over the same endpoint; nil for the endpoint's own.
+    var variant: String?
 
     init(
         mirror: Mirror, endpoint: Endpoint, importer: Importer, authScope: String, fingerprint: String,
-        progress: @escaping @Sendable (SyncProgress) -> Void
+        progress: @escaping @Sendable (SyncProgress) -> Void, retry: RetryPolicy? = nil
     ) {
         self.mirror = mirror
         self.endpoint = endpoint
@@ -39,7 +43,7 @@ struct Walk {
         self.progress = progress
         report = SyncReport.Endpoint(name: endpoint.name)
         unit = mirror.options.commitUnit ?? endpoint.commitUnit
-        transport = mirror.transport(for: endpoint)
+        transport = mirror.transport(for: endpoint, retry: retry)
     }
 
     /// Walks the endpoint, once or for every parent. What goes wrong is in the report.
@@ -82,6 +86,7 @@ struct Walk {
             // A walk that is one change is none now, nor is a unit that a record without a key has failed, and whoever cancels wants
             // nothing more to happen. Otherwise pages that were fetched before are kept.
             if case .cancelled = error { return discard() }
+            if holdsCommits { return discard() }
             if unit == .walk || batch.isEmpty || importer.hasFailed { return discard() }
             await end()
         }
@@ -95,7 +100,8 @@ struct Walk {
     var place: String { "\(endpoint.place), endpoint \(endpoint.name)" }
 
     private mutating func walk(from first: PageRequest, _ parent: Parent?) async throws {
-        let name = parent.map { "\(endpoint.name) \($0.key)" } ?? endpoint.name
+        let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
+        let name = parent.map { "\(own) \($0.key)" } ?? own
         isCutOff = false
         var pages = try PageSequence(endpoint.pagination, first, bounds, deep: endpoint.deep)
         questions = try questions(pages.wants)
@@ -119,7 +125,9 @@ struct Walk {
         var goesOn = true
         while goesOn {
             try Task.checkCancellation()
-            let fetch = try ahead ?? ask(pages.request)
+            // What was asked for before the walk began may not be what it goes on with.
+            if let ahead, ahead.request != pages.request { ahead.task.cancel() }
+            let fetch = try ahead.flatMap { $0.request == pages.request ? $0 : nil } ?? ask(pages.request)
             ahead = nil
             goesOn = try await page(fetch, &pages, &checkpoint, checkpointName: name, identity, parent)
             if case .pages(let limit) = unit, batch.pages.count >= limit { try await flush() }
@@ -241,6 +249,42 @@ struct Walk {
         }
     }
 
+    // MARK: Groups
+
+    /// Asks for the first page now; the walk takes it when its turn has come. What is wrong with the request is said then.
+    mutating func askFirst() {
+        guard endpoint.forEach == nil, let first = try? firstRequest(nil), let pages = try? PageSequence(endpoint.pagination, first, bounds) else {
+            return
+        }
+        ahead = try? ask(pages.request)
+    }
+
+    /// Ends a walk that has not begun: another one has failed for all.
+    mutating func giveUp() {
+        ahead?.task.cancel()
+        ahead = nil
+        report.failures.append(.endpoint(place: place, message: "not asked for, since another request of the group has failed"))
+    }
+
+    /// Commits what walks with one importer have held: all of it is one change.
+    static func commitHeld(_ walks: inout [Walk]) async {
+        guard let first = walks.indices.first else { return }
+        let held = walks.map(\.batch)
+        for index in walks.indices.dropFirst() {
+            walks[first].batch.append(walks[index].batch)
+            walks[index].batch = Batch()
+        }
+        walks[first].holdsCommits = false
+        let before = walks[first].report
+        await walks[first].end()
+        guard walks[first].report.failures.isEmpty else { return }
+        // The pages of each in its own report.
+        (walks[first].report.pages, walks[first].report.listed, walks[first].report.notModified) = (before.pages, before.listed, before.notModified)
+        for (index, batch) in zip(walks.indices, held) {
+            for page in batch.pages { walks[index].count(page.entry, isImported: page.isImported) }
+        }
+    }
+
     // MARK: Asking
 
     /// Asks for the next page while this one is committed, if it is not asked for already.
@@ -309,7 +353,7 @@ struct Walk {
 
     /// Commits the batch: all of it, or nothing. Then looks for the orphans of walks that are complete with it.
     private mutating func flush() async throws {
-        guard !batch.isEmpty else { return }
+        guard !batch.isEmpty, !holdsCommits else { return }
         let done = batch
         batch = Batch()
         let mirror = mirror

@@ -7,7 +7,8 @@
 //
 //     [ … the body: every byte after the first empty line … ]
 //
-// Line 1 is method and target, line 2 the status line, then the header fields, one a line. Lines end in LF (CRLF is
+// Line 1 is method and target; in the target `{name}` stands for any text without `/`, `&` and `=`, and `{?name*}` or `{&name*}` at its end for any
+// further parameters. After the target of a request with a body may stand `body=` and a digest, by which only that body is answered. Line 2 the status line, then the header fields, one a line. Lines end in LF (CRLF is
 // accepted). A recorded Content-Length must be the body's; with `Transfer-Encoding: chunked` the body stands in its
 // chunks. Nothing else is guessed: what does not fit is an error with file and line.
 
@@ -35,6 +36,8 @@ package struct Recording: Sendable, Hashable {
     package var method: String
     /// Path and query, as requested.
     package var target: String
+    /// Which body the request had; nil for any, and for none.
+    package var bodyDigest: String?
     /// As recorded, `HTTP/1.1 200 OK`.
     package var statusLine: String
     package var status: Int
@@ -55,11 +58,12 @@ package struct Recording: Sendable, Hashable {
 
         let request = try lines.next(expected: "the request, such as `GET /issues?page=2`").split(
             separator: " ", omittingEmptySubsequences: false)
-        guard request.count == 2, HTTPSyntax.isToken(request[0]), request[1].utf8.first == UInt8(ascii: "/"),
+        guard request.count == 2 || request.count == 3 && request[2].hasPrefix("body="), HTTPSyntax.isToken(request[0]), request[1].utf8.first == UInt8(ascii: "/"),
             request[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
         else { throw lines.error("expected method and target, such as `GET /issues?page=2`") }
         method = String(request[0])
         target = String(request[1])
+        bodyDigest = request.count == 3 ? String(request[2].dropFirst("body=".count)) : nil
 
         statusLine = try lines.next(expected: "a status line, such as `HTTP/1.1 200 OK`")
         guard let status = HTTPSyntax.status(ofLine: statusLine) else {

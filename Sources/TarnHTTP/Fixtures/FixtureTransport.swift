@@ -3,17 +3,24 @@
 /// Answers requests from a directory of recordings (`*.http`; the format is described in `fixtures/README.md`).
 ///
 /// A request is matched by method and target (path and query) of its URL; if nothing matches exactly, by the same path
-/// with the same query parameters in any order. `If-None-Match` is honoured: a recorded 200 whose ETag matches is answered 304.
+/// with the same query parameters in any order, else by a target with placeholders, the most specific one. `If-None-Match` is honoured: a recorded 200 whose ETag matches is answered 304.
 /// A request for which there is no recording is an error (`.noFixture`), not a 404: a recorded 404 is a recording.
 public struct FixtureTransport: Transport {
     private let library: RecordingLibrary
     private let base: HTTPURL?
+    private let faults: FixtureFaults
+    private let time: TimeSource
 
     /// - Parameters:
     ///   - directory: holds the recordings; all of them are read now.
     ///   - base: if given, only URLs of its origin are answered, as if the recordings were that server.
+    ///   - faults: how it misbehaves.
     /// - Throws: `RecordingError` for a recording that cannot be used, among them one whose body is compressed.
-    public init(directory: String, base: String? = nil) throws(RecordingError) {
+    public init(
+        directory: String, base: String? = nil, faults: [FixtureFault] = [], time: TimeSource = .system
+    ) throws(RecordingError) {
+        self.faults = FixtureFaults(faults)
+        self.time = time
         library = try RecordingLibrary(directory: directory)
         for recording in library.recordings {
             if let coding = recording.headers["Content-Encoding"], !HTTPHeaders.same(coding, "identity") {
@@ -29,18 +36,33 @@ public struct FixtureTransport: Transport {
     }
 
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
-            TransportError(kind, method: request.method, url: request.url, detail: detail)
-        }
+        func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError { self.error(request, kind, detail) }
         if Task.isCancelled { throw error(.cancelled, "the task was cancelled") }
         let url: HTTPURL
         do throws(HTTPURLError) { url = try HTTPURL(request.url) } catch let problem {
             throw error(.url, problem.reason)
         }
         if let base, !url.hasSameOrigin(as: base) { throw error(.noFixture, "the recordings are of \(base.origin)") }
-        guard let answer = library.answer(method: request.method, target: url.target, headers: request.headers) else {
-            throw error(.noFixture, "there is no recording of this request")
+        for fault in faults.next(for: url.target) {
+            switch fault {
+            case .delay(let duration):
+                do { try await time.sleep(duration) } catch { throw self.error(request, .cancelled, "the task was cancelled") }
+            case .failure(let kind): throw error(kind, "a fault was asked for")
+            case .status(let status, let headers):
+                return HTTPResponse(status: status, headers: headers, body: Array(#"{"message":"a fault was asked for"}"#.utf8))
+            }
         }
+        let found: RecordedAnswer?
+        do throws(RecordingError) {
+            found = try library.answer(method: request.method, target: url.target, headers: request.headers, body: request.body)
+        } catch let problem {
+            throw error(.noFixture, "\(problem)")
+        }
+        guard let answer = found else { throw error(.noFixture, "there is no recording of this request") }
         return HTTPResponse(status: answer.status, headers: answer.headers, body: answer.content)
+    }
+
+    private func error(_ request: HTTPRequest, _ kind: TransportError.Kind, _ detail: String) -> TransportError {
+        TransportError(kind, method: request.method, url: request.url, detail: detail)
     }
 }

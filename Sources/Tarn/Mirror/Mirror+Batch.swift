@@ -1,0 +1,102 @@
+// Several requests as one group: fetched side by side, reported together, and stored one by one or as one change.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+/// One request of a group: an endpoint, and what is different about it this time.
+public struct BatchRequest: Sendable {
+    /// The name of an endpoint of the description.
+    public var endpoint: String
+    /// In the place of the endpoint's own values of these names; others are added.
+    public var parameters: [Endpoint.Parameter]
+    /// When it is sent again, if not as the others are.
+    public var retry: RetryPolicy?
+    /// How far its pages are walked, if not as the endpoint says.
+    public var limits: Endpoint.Limits?
+
+    public init(
+        _ endpoint: String, parameters: [Endpoint.Parameter] = [], retry: RetryPolicy? = nil, limits: Endpoint.Limits? = nil
+    ) {
+        self.endpoint = endpoint
+        self.parameters = parameters
+        self.retry = retry
+        self.limits = limits
+    }
+}
+
+/// How far a group is. Sent when a request of it is done.
+public struct BatchProgress: Sendable, Hashable {
+    /// The request, by its place in the group.
+    public var index: Int
+    public var hasFailed: Bool
+    /// How many are done, this one included, and how many there are.
+    public var done: Int
+    public var count: Int
+
+    public init(index: Int, hasFailed: Bool, done: Int, count: Int) {
+        self.index = index
+        self.hasFailed = hasFailed
+        self.done = done
+        self.count = count
+    }
+}
+
+extension Mirror {
+    /// Fetches a group of requests and stores what they answer.
+    ///
+    /// The first pages of all of them are asked for at once, as far as the pace allows; they are imported in the order of the group. A failure
+    /// is that request's own: the others go on, unless they would fail for the same reason. Records that a request does not list are no
+    /// orphans, since it may be about a part of the endpoint's list only.
+    ///
+    /// - Parameters:
+    ///   - isAtomic: whether all of it is one change of the store, with the answers' entries: then nothing is stored if one fails.
+    ///   - progress: called when a request is done.
+    /// - Returns: a report with an entry for every request, in the order of the group. Of an atomic group what happened to records is in the
+    ///   first entry, since it happened to all at once.
+    public func sync(
+        batch requests: [BatchRequest], isAtomic: Bool = false, progress: @escaping @Sendable (BatchProgress) -> Void = { _ in }
+    ) async -> SyncReport {
+        var sync = SyncReport()
+        do {
+            let importer = try Importer(description.importMapping, store.catalog), scope = try await scope()
+            var walks: [Walk] = []
+            for request in requests { walks.append(try walk(request, importer, scope)) }
+            // Side by side, though they are taken one after the other.
+            for index in walks.indices { walks[index].askFirst() }
+            var done = 0, isOver = false
+            for index in walks.indices {
+                walks[index].holdsCommits = isAtomic
+                if isOver { walks[index].giveUp() } else { await walks[index].run() }
+                let failures = walks[index].report.failures
+                isOver = isOver || failures.contains(where: \.endsEverything) || isAtomic && !failures.isEmpty
+                done += 1
+                progress(BatchProgress(index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: walks.count))
+            }
+            if isAtomic, !isOver { await Walk.commitHeld(&walks) }
+            sync.endpoints = walks.map(\.report)
+        } catch {
+            sync.endpoints = [failed(error)]
+        }
+        await saveBudgets(&sync)
+        return sync
+    }
+
+    private func walk(_ request: BatchRequest, _ importer: Importer, _ scope: String) throws -> Walk {
+        guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
+            throw MirrorError.endpoint(place: description.file, message: "there is no endpoint \(request.endpoint)")
+        }
+        let fingerprint = description.fingerprint(of: endpoint), names = Set(request.parameters.map(\.name))
+        endpoint.parameters = endpoint.parameters.filter { !names.contains($0.name) } + request.parameters
+        endpoint.orphans = nil
+        if let limits = request.limits { endpoint.limits = limits }
+        var walk = Walk(
+            mirror: self, endpoint: endpoint, importer: importer, authScope: scope, fingerprint: fingerprint, progress: { _ in },
+            retry: request.retry)
+        // Progress of its own: the endpoint's is about the whole list.
+        walk.variant = request.parameters.isEmpty
+            ? nil : SHA256.hexadecimal(request.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16).description
+        return walk
+    }
+}

@@ -1,0 +1,54 @@
+// Delays and failures on demand: how a program behaves when a server does not.
+
+/// A way to misbehave, and which requests it hits.
+public struct FixtureFault: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        /// Waits before the answer.
+        case delay(Duration)
+        /// Answers with this status and a JSON message.
+        case status(Int, HTTPHeaders = HTTPHeaders())
+        /// There is no answer.
+        case failure(TransportError.Kind)
+    }
+
+    /// A part of the request's target; empty for every request.
+    public var pattern: String
+    public var kind: Kind
+    /// The first matching request that is hit, from 1.
+    public var first: Int
+    /// How many are hit; nil for all.
+    public var times: Int?
+
+    public init(_ pattern: String, _ kind: Kind, first: Int = 1, times: Int? = nil) {
+        precondition(first > 0 && times ?? 1 > 0, "a fault counts requests from 1")
+        self.pattern = pattern
+        self.kind = kind
+        self.first = first
+        self.times = times
+    }
+}
+
+/// Counts the requests that faults match.
+final class FixtureFaults: Sendable {
+    private let faults: [FixtureFault]
+    private let matches: Guarded<[Int]>
+
+    init(_ faults: [FixtureFault]) {
+        self.faults = faults
+        matches = Guarded(Array(repeating: 0, count: faults.count))
+    }
+
+    /// All that hit the next request for this target: delays add up, and of the others the first one counts.
+    func next(for target: String) -> [FixtureFault.Kind] {
+        guard !faults.isEmpty else { return [] }
+        return matches.withLock { matches in
+            var hits: [FixtureFault.Kind] = []
+            for (index, fault) in faults.enumerated() where fault.pattern.isEmpty || target.contains(fault.pattern) {
+                matches[index] += 1
+                let isPast = fault.times.map { matches[index] >= fault.first + $0 } ?? false
+                if matches[index] >= fault.first, !isPast { hits.append(fault.kind) }
+            }
+            return hits
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// Records once against a live server what a FixtureTransport then answers for ever, without secrets.
+
+import Foundation
+
+/// A transport that writes every exchange to a file, in the form that ``FixtureTransport`` reads.
+///
+/// It stands outside of the transport that adds credentials, and so never sees them; of requests only method, target and a digest of the
+/// body are written. Query parameters that are secrets by their name are left out, cookies are not written, and secrets that are named are
+/// taken out of fields and bodies. Conditions are not sent: a recording is the whole answer. A request that was recorded already, also by an
+/// earlier run into the same directory, is sent but not written again.
+public final class RecordingTransport: Transport, Sendable {
+    private let inner: any Transport
+    private let directory: String
+    private let scrubber: Scrubber
+    private let hidden: Set<String>
+    private let written: Guarded<Set<String>>
+
+    /// - Parameters:
+    ///   - secrets: taken out of everything that is written.
+    ///   - hidden: query parameters that are left out, beside those that are secrets by their name.
+    /// - Throws: `RecordingError` if the directory cannot be made, or holds what is no recording.
+    public init(
+        _ inner: any Transport, directory: String, secrets: [Secret] = [], hiding hidden: Set<String> = []
+    ) throws(RecordingError) {
+        self.inner = inner
+        self.directory = directory
+        self.hidden = hidden
+        scrubber = Scrubber(secrets.map(\.exposed), parameter: nil)
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        } catch {
+            throw RecordingError(file: directory, "the directory for recordings cannot be made")
+        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        var known: Set<String> = []
+        if names.contains(where: { $0.hasSuffix(".http") }) {
+            for recording in try RecordingLibrary(directory: directory).recordings {
+                known.insert(RecordingTransport.line(recording.method, recording.target, recording.bodyDigest))
+            }
+        }
+        written = Guarded(known)
+    }
+
+    private static func line(_ method: String, _ target: String, _ digest: String?) -> String {
+        "\(method) \(target)" + (digest.map { " body=\($0)" } ?? "")
+    }
+
+    /// - Throws: `TransportError`, also with the kind ``TransportError/Kind/noFixture`` if the answer cannot be written.
+    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        var whole = request
+        for name in ["If-None-Match", "If-Modified-Since"] { whole.headers[name] = nil }
+        let response = try await inner.send(whole)
+        guard let url = try? HTTPURL(request.url) else { return response }
+        let first = RecordingTransport.line(request.method, target(of: url), request.body.map(BodyDigest.text))
+        guard written.withLock({ $0.insert(first).inserted }) else { return response }
+        let text = recording(first, response)
+        // One that could not be read again is not worth keeping.
+        let path = directory + "/" + RecordingTransport.name(first) + ".http"
+        do {
+            _ = try Recording(parsing: text, file: path)
+            try Data(text).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw TransportError(.noFixture, method: request.method, url: request.url, detail: "the answer cannot be recorded: \(error)")
+        }
+        return response
+    }
+
+    private func target(of url: HTTPURL) -> String {
+        guard let query = url.query else { return url.path }
+        let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { part in
+            let name = QueryParameters.name(of: part)
+            return !hidden.contains(name) && !Redaction.isSecret(name)
+        }
+        return scrubber.text(url.path + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&")))
+    }
+
+    /// About the connection, about the coding that is removed, or secret.
+    private static let left = [
+        "Connection", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade", "Proxy-Authenticate", "Content-Encoding", "Content-Length", "Set-Cookie",
+        "Set-Cookie2", "Authorization", "Alt-Svc",
+    ]
+
+    private func recording(_ first: String, _ response: HTTPResponse) -> [UInt8] {
+        var head = first + "\nHTTP/1.1 \(response.status) \n"
+        for field in response.headers.fields where !RecordingTransport.left.contains(where: { HTTPHeaders.same($0, field.name) }) {
+            // What no recording can hold is replaced; a value with such bytes is of no use to a test.
+            let value = String(scrubber.text(Redaction.links(field.value)).unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+            head += "\(field.name): \(value)\n"
+        }
+        let body = String(validating: response.body, as: UTF8.self).map { Array(scrubber.text($0).utf8) } ?? response.body
+        return Array((head + "\n").utf8) + (first.hasPrefix("HEAD ") || [204, 304].contains(response.status) ? [] : body)
+    }
+
+    /// A name that a person finds, and that no other request has.
+    private static func name(_ first: String) -> String {
+        let words = first.lowercased().utf8.map { byte -> Character in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) ? Character(UnicodeScalar(byte)) : "-"
+        }
+        let plain = String(words).split(separator: "-").joined(separator: "-")
+        return plain.prefix(80) + "-" + BodyDigest.text(Array(first.utf8)).prefix(8)
+    }
+}

@@ -70,7 +70,7 @@ struct LinkHeaderTests {
         "the examples of RFC 8288 §3.5 are read as it says",
         arguments: [
             (#"<http://example.com/TheBook/chapter2>; rel="previous"; title="previous chapter""#, "previous", "http://example.com/TheBook/chapter2"),
-            (#"</>; rel="http://example.net/foo""#, "http://example.net/foo", "/"), (#"</terms>; rel="copyright"; anchor="#foo""#, "copyright", nil),
+            (#"</>; rel="http://example.net/foo""#, "http://example.net/foo", "/"), (##"</terms>; rel="copyright"; anchor="#foo""##, "copyright", nil),
             (
                 #"</TheBook/chapter2>; rel="previous"; title*=UTF-8'de'letztes%20Kapitel, </TheBook/chapter4>; rel="next"; title*=UTF-8'de'n%c3%a4chstes%20Kapitel"#,
                 "next", "/TheBook/chapter4"

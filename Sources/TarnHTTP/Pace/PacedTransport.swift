@@ -84,6 +84,8 @@ public final class PacedTransport: Transport, Sendable {
             state.lastTicket += 1
             return state.lastTicket
         }
+        // One that is cancelled just after its turn has come leaves its ticket behind.
+        defer { _ = state.withLock { $0.cancelled.remove(ticket) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isCancelled = state.withLock { state in

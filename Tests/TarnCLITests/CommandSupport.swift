@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import TarnStore
 import Testing
 
 enum Repository {
@@ -58,6 +59,11 @@ enum Forge {
 
     static func arguments(_ store: String, _ base: String, _ more: [String]) -> [String] {
         ["sync", "--file", Repository.forgeFile, "--store", store, "--base", base] + more
+    }
+
+    /// How many records of an entity a store has at the moment, while another process may write to it; 0 if there is no store yet.
+    static func count(_ entity: String, _ store: String) -> Int {
+        (try? Store.open(at: store).read { try $0.count(entity) }) ?? 0
     }
 
     static func sync(_ store: String, _ server: LocalServer, _ more: String...) async throws -> TarnProcess.Result {

@@ -90,10 +90,10 @@ struct SyncUnitTests {
         let folder = try TemporaryFolder(), store = folder.path + "/s"
         let stalling = try LocalServer(directory: Repository.forge, "--fault", "&page=6:stall:600")
         let process = try TarnProcess(Forge.arguments(store, stalling.base, ["issues", "--commit-every", "\(pages)"]))
-        try await eventually { stalling.requests.contains { $0.contains("&page=6 ") } }
+        let kept = 5 / pages * pages
+        try await eventually { stalling.requests.contains { $0.contains("&page=6 ") } && Forge.count("Issue", store) == kept * 50 }
         process.send(SIGKILL)
         _ = await process.end()
-        let kept = 5 / pages * pages
         #expect(try await tarn("list", "Issue", "--store", store).lines.count == kept * 50)
         let sound = try LocalServer(directory: Repository.forge)
         let next = try await Forge.sync(store, sound, "issues", "--commit-every", "\(pages)")

@@ -129,12 +129,12 @@ struct MirrorResumeTests {
             })
         }
         for await url in requests where url.contains("page=3") { break }
+        // The page before is on its way into the store when the next one is asked for.
+        while (try? store.read { try $0.count("Issue") }) ?? 0 < 100 { try await Task.sleep(for: .milliseconds(5)) }
         sync.cancel()
         let report = try await sync.value
         #expect(report.endpoints.map(\.name) == ["issues"])
-        // The page before may be on its way into the store.
-        let kept = try #require(report.endpoint("issues")?.pages)
-        #expect(kept == 1 || kept == 2)
+        #expect(report.endpoint("issues")?.pages == 2)
         guard case .cancelled? = report.failures.first else {
             Issue.record("not cancelled: \(report.texts)")
             return
@@ -142,7 +142,7 @@ struct MirrorResumeTests {
         let sound = try LocalServer(directory: Repository.forge)
         let second = try await store.sync(sound.base, names: ["issues"])
         #expect(second.failures.isEmpty)
-        #expect(sound.requests.count == 7 - kept)
+        #expect(sound.requests.count == 5)
         #expect(try store.dump() == (try await uninterrupted(store, Repository.forge, names: ["issues"])))
     }
 }

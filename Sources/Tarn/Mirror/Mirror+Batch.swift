@@ -60,9 +60,9 @@ extension Mirror {
     ) async -> SyncReport {
         var sync = SyncReport()
         do {
-            let importer = try Importer(description.importMapping, store.catalog), scope = try await scope()
+            let pipeline = try ImportPipeline(description.importMapping, store.catalog), scope = try await scope()
             var walks: [Walk] = []
-            for request in requests { walks.append(try walk(request, importer, scope)) }
+            for request in requests { walks.append(try walk(request, pipeline, scope)) }
             // Side by side, though they are taken one after the other.
             for index in walks.indices { walks[index].askFirst() }
             var done = 0, isOver = false
@@ -83,7 +83,7 @@ extension Mirror {
         return sync
     }
 
-    private func walk(_ request: BatchRequest, _ importer: Importer, _ scope: String) throws -> Walk {
+    private func walk(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String) throws -> Walk {
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
             throw MirrorError.endpoint(place: description.file, message: "there is no endpoint \(request.endpoint)")
         }
@@ -92,7 +92,7 @@ extension Mirror {
         endpoint.orphans = nil
         if let limits = request.limits { endpoint.limits = limits }
         var walk = Walk(
-            mirror: self, endpoint: endpoint, importer: importer, authScope: scope, fingerprint: fingerprint, progress: { _ in },
+            mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope, fingerprint: fingerprint, progress: { _ in },
             retry: request.retry)
         // Progress of its own: the endpoint's is about the whole list.
         walk.variant = request.parameters.isEmpty

@@ -125,10 +125,10 @@ public struct Mirror: Sendable {
         _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async -> SyncReport {
         var sync = SyncReport()
-        let importer: Importer
+        let pipeline: ImportPipeline
         let scope: String
         do {
-            importer = try Importer(description.importMapping, store.catalog)
+            pipeline = try ImportPipeline(description.importMapping, store.catalog)
             scope = try await self.scope()
         } catch {
             sync.endpoints = [failed(error)]
@@ -136,7 +136,7 @@ public struct Mirror: Sendable {
         }
         for endpoint in description.endpoints where names?.contains(endpoint.name) ?? true {
             var walk = Walk(
-                mirror: self, endpoint: endpoint, importer: importer, authScope: scope,
+                mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope,
                 fingerprint: description.fingerprint(of: endpoint),
                 progress: progress)
             let started = ContinuousClock.now

@@ -8,7 +8,7 @@ import TarnStore
 struct Walk {
     let mirror: Mirror
     let endpoint: Endpoint
-    let importer: Importer
+    let pipeline: ImportPipeline
     let authScope: String
     let fingerprint: String
     let progress: @Sendable (SyncProgress) -> Void
@@ -26,18 +26,20 @@ struct Walk {
     private(set) var isCutOff = false
     /// What is not committed yet.
     private var batch = Batch()
+    /// What is being committed while the next batch is fetched and drafted.
+    private var underWay: Batch?
     /// Whether what is fetched waits for other walks, to be one change with theirs.
     var holdsCommits = false
     /// What distinguishes the walk from others over the same endpoint; nil for the endpoint's own.
     var variant: String?
 
     init(
-        mirror: Mirror, endpoint: Endpoint, importer: Importer, authScope: String, fingerprint: String,
+        mirror: Mirror, endpoint: Endpoint, pipeline: ImportPipeline, authScope: String, fingerprint: String,
         progress: @escaping @Sendable (SyncProgress) -> Void, retry: RetryPolicy? = nil
     ) {
         self.mirror = mirror
         self.endpoint = endpoint
-        self.importer = importer
+        self.pipeline = pipeline
         self.authScope = authScope
         self.fingerprint = fingerprint
         self.progress = progress
@@ -46,10 +48,14 @@ struct Walk {
         transport = mirror.transport(for: endpoint, retry: retry)
     }
 
+    /// What the next batch is drafted by.
+    private var importer: Importer { pipeline.importer }
+
     /// Walks the endpoint, once or for every parent. What goes wrong is in the report.
     mutating func run() async {
-        importer.hooks = mirror.options.hooks?(endpoint) ?? ImportHooks()
-        defer { importer.hooks = ImportHooks() }
+        let hooks = mirror.options.hooks?(endpoint) ?? ImportHooks()
+        pipeline.configure { $0.hooks = hooks }
+        defer { pipeline.configure { $0.hooks = ImportHooks() } }
         do {
             guard let forEach = endpoint.forEach else {
                 await walk(parent: nil)
@@ -65,10 +71,11 @@ struct Walk {
         }
     }
 
-    /// Commits what is left of the last batch.
+    /// Commits what is left of the last batch, and waits for it.
     private mutating func end() async {
         do {
             try await flush()
+            try await settle()
         } catch {
             report.failures.append(Mirror.mirrorError(error, url: shownURL, place: place))
         }
@@ -82,6 +89,14 @@ struct Walk {
             ahead?.task.cancel()
             ahead = nil
             let error = Mirror.mirrorError(error, url: shownURL, place: place)
+            // What was handed over before is committed or not, whatever has happened since.
+            do {
+                try await settle()
+            } catch let other {
+                let other = Mirror.mirrorError(other, url: shownURL, place: place)
+                // Who cancels the task cancels what it waits for.
+                if case .cancelled = other {} else { report.failures.append(other) }
+            }
             report.failures.append(error)
             // A walk that is one change is none now, nor is a unit that a record without a key has failed, and whoever cancels wants
             // nothing more to happen. Otherwise pages that were fetched before are kept.
@@ -93,7 +108,7 @@ struct Walk {
     }
 
     private mutating func discard() {
-        importer.discard()
+        pipeline.discard()
         batch = Batch()
     }
 
@@ -351,15 +366,18 @@ struct Walk {
             headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters, firstPosition: position)
     }
 
-    /// Commits the batch: all of it, or nothing. Then looks for the orphans of walks that are complete with it.
+    /// Begins to commit the batch: all of it, or nothing. Waits for the one before, and with pages ahead not for this one.
     private mutating func flush() async throws {
         guard !batch.isEmpty, !holdsCommits else { return }
+        try await settle()
         let done = batch
         batch = Batch()
         let mirror = mirror
-        let imported = try await importer.commit(
+        underWay = done
+        await pipeline.start(
             to: mirror.store, responses: done.pages.filter(\.isImported).map(\.entry),
-            revalidated: done.pages.filter { !$0.isImported }.map(\.entry), checkpoints: done.checkpoints
+            revalidated: done.pages.filter { !$0.isImported }.map(\.entry), checkpoints: done.checkpoints,
+            trains: done.pages.contains(where: \.isImported)
         ) { report, writer in
             let dropped = Set(report.dropped)
             for page in done.pages {
@@ -368,9 +386,22 @@ struct Walk {
             }
             try mirror.saveBudgets(&writer)
         }
-        report.report.add(imported)
+        // Who does not want pages ahead of the store's knows what is committed when one is asked for.
+        if !mirror.options.prefetches { try await settle() }
+    }
+
+    /// Waits for the batch that is being committed. Then looks for the orphans of walks that are complete with it.
+    private mutating func settle() async throws {
+        guard let done = underWay else { return }
+        underWay = nil
+        do {
+            if let imported = try await pipeline.finish() { report.report.add(imported) }
+        } catch {
+            // What was fetched since is not stored either: the walk would go on behind what is missing.
+            batch = Batch()
+            throw error
+        }
         for page in done.pages { count(page.entry, isImported: page.isImported) }
-        if done.pages.contains(where: \.isImported) { try mirror.store.trainDictionaries() }
         for walk in done.completed { try await lookForOrphans(walk) }
     }
 

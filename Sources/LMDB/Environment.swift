@@ -106,10 +106,15 @@ public final class Environment: Sendable {
     private static func create(path: String, options: Options) throws(LMDBError) -> Environment {
         let dataPath = path + "/data.mdb"
         try options.check(FileSystemKind(path: path), path: path)
+        // Whether liblmdb makes the file.
+        var isNew = false
         if access(dataPath, F_OK) == 0 {
             if !options.isReadOnly { try UnfinishedFile.empty(in: path) }
             try DataFile.check(path: dataPath)
+            var status = stat()
+            isNew = stat(dataPath, &status) == 0 && status.st_size == 0
         } else if options.creates && !options.isReadOnly {
+            isNew = true
             if mkdir(path, 0o755) != 0 && errno != EEXIST { throw LMDBError(code: errno, operation: "open", path: path) }
         } else {
             throw LMDBError(errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open", path: dataPath)
@@ -122,6 +127,10 @@ public final class Environment: Sendable {
                 // Not close-on-exec by itself (ITS#8579): a service's children must not hold the file.
                 var descriptor: Int32 = -1
                 if mdb_env_get_fd(env, &descriptor) == 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+                if isNew, options.durability != .volatile, let error = flushNewFile(env, path) {
+                    mdb_env_close(env)
+                    throw error
+                }
                 guard let file = FileIdentity(path: dataPath), let threadDepth = ThreadDepth() else {
                     mdb_env_close(env)
                     throw LMDBError(.other, operation: "open", path: path)
@@ -136,6 +145,18 @@ public final class Environment: Sendable {
             }
             mapSize /= 2
         }
+    }
+
+    /// Brings the meta pages of a file that was just made to the disk, before anything is written behind them: a loss of power may keep
+    /// what comes later and lose what came before, and a file without meta pages cannot be told from one that has lost them.
+    private static func flushNewFile(_ env: OpaquePointer, _ path: String) -> LMDBError? {
+        let code = mdb_env_sync(env, 1)
+        guard code == 0 else { return LMDBError(code: code, operation: "open", path: path) }
+        let directory = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return nil }
+        fsync(directory)
+        close(directory)
+        return nil
     }
 
     private static func openOnce(path: String, options: Options, mapSize: Int) -> (Int32, OpaquePointer?) {

@@ -1,7 +1,8 @@
 // A data file whose making was cut off: by a full disk, or by the end of the process.
 //
-// liblmdb makes a file by writing both meta pages in one call. If only the first of them arrived, it refuses the file for
-// ever. Nothing was ever stored in such a file, so it can be made again.
+// liblmdb makes a file by writing both meta pages in one call. If only the first of them arrived, or after a loss of power only one of
+// them or none, it refuses the file for ever. Nothing was ever stored in such a file, so it can be made again. What comes behind the meta
+// pages is written only after they are on the disk: see `Environment.open`.
 
 import Glibc
 
@@ -27,16 +28,29 @@ enum UnfinishedFile {
         }
     }
 
-    /// Shorter than two pages, and the first is the meta page of transaction 0 without any root (`struct MDB_meta`): no
-    /// transaction has been written through it. What is shorter than that page's content may be anything.
+    /// Not longer than two pages, each of which is the meta page of transaction 0 without any root (`struct MDB_meta`), or has nothing but
+    /// zeros, or is not all there; and not both of the first kind and whole. No transaction has been written through it. What is shorter than the content of a
+    /// meta page may be anything.
     private static func isUnfinished(_ descriptor: Int32) -> Bool {
         var status = stat()
-        var page = [UInt8](repeating: 0, count: metaSize)
-        guard fstat(descriptor, &status) == 0, status.st_size >= metaSize,
-            pread(descriptor, &page, metaSize, 0) == metaSize
-        else { return false }
-        let pageSize = Int(page.u32(40))
-        return page.u32(16) == DataFile.magic && status.st_size < 2 * pageSize && page.u64(80) == DataFile.invalidPage
+        guard fstat(descriptor, &status) == 0, status.st_size >= metaSize, status.st_size <= 2 * largestPage else { return false }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return false }
+        let said = bytes.u32(16) == DataFile.magic ? Int(bytes.u32(40)) : Int(sysconf(Int32(_SC_PAGESIZE)))
+        guard said >= metaSize, bytes.count <= 2 * said else { return false }
+        let pages = [bytes[..<min(said, bytes.count)], bytes[min(said, bytes.count)...]].map(Array.init)
+        let areFresh = pages.map(isFreshMeta)
+        guard areFresh != [true, true] || bytes.count < 2 * said else { return false }
+        return zip(pages, areFresh).allSatisfy { page, isFresh in
+            // The beginning of a second one says nothing yet.
+            isFresh || page.allSatisfy { $0 == 0 } || (page.count < metaSize && areFresh[0])
+        }
+    }
+
+    private static let largestPage = 65536
+
+    private static func isFreshMeta(_ page: [UInt8]) -> Bool {
+        page.count >= metaSize && page.u32(16) == DataFile.magic && page.u64(80) == DataFile.invalidPage
             && page.u64(128) == DataFile.invalidPage && page.u64(144) == 0
     }
 

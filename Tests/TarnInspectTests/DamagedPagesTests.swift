@@ -91,6 +91,11 @@ struct DamagedPagesTests {
         },
         Fault("pages that nobody has", .pageLost) { $0.set($0.meta.number * 4096 + 136, 8, Int($0.meta.lastPage) + 5) },
         Fault("a last page that cannot be", .pageLost) { $0.set($0.meta.number * 4096 + 136, 8, 1 << 45) },
+        // Found by tools/torture, seed 4711, file 1003: every command ended by a trap.
+        Fault("a meta page with an impossible transaction and last page", .pageLost) { image in
+            image.set(image.meta.number * 4096 + 136, 8, -1)
+            image.set(image.meta.number * 4096 + 144, 8, -2)
+        },
         Fault("a value whose pages lie beyond the file", .pageOutOfBounds) { image in
             let page = try image.overflowingNode("r/2")
             image.set(page, 8, 1 << 40)

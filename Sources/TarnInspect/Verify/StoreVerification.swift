@@ -75,7 +75,7 @@ public struct StoreVerification: Sendable {
         transaction = file.snapshot.meta.transaction
         sequence = file.number(MetaKey.sequence) ?? 0
         pageSize = file.snapshot.meta.pageSize
-        pages = file.snapshot.meta.lastPage + 1
+        pages = file.snapshot.meta.lastPage &+ 1
         freePages = check.freePages
         records = file.catalog.entities.map { ($0.name, check.rowCounts[$0.id, default: 0]) }
         indexEntries = check.indexEntries

@@ -34,7 +34,9 @@ package struct PinnedFile {
             try environment.read { transaction in
                 try body(
                     PinnedFile(
-                        descriptor: environment.dataDescriptor, transaction: UInt64(transaction.id), environment: environment))
+                        // Of a damaged file any number.
+                        descriptor: environment.dataDescriptor, transaction: UInt64(truncatingIfNeeded: transaction.id),
+                        environment: environment))
             }
         }
     }

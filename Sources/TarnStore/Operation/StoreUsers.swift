@@ -28,12 +28,12 @@ extension Store {
             do throws(LMDBError) {
                 let own = Int(getpid()), slots = try pinned.environment.readerSlots()
                 if clearing { try pinned.environment.freeSlotsOfDeadProcesses() }
-                let last = Int(pinned.transaction)
+                let last = Int(truncatingIfNeeded: pinned.transaction)
                 return slots.filter { $0.processID != own }.map { slot in
                     StoreReaderSlot(
                         processID: Int(slot.processID), processName: ProcessTable.name(slot.processID),
                         isStale: kill(slot.processID, 0) != 0 && errno == ESRCH, transaction: slot.transaction,
-                        lag: slot.transaction.map { max(0, last - $0) })
+                        lag: slot.transaction.map { max(0, last &- $0) })
                 }
             } catch {
                 throw StoreError.lmdb(error)

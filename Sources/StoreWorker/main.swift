@@ -14,6 +14,7 @@
 //     StoreWorker backup STORE NEW [asItIs]             makes a copy; `copied`
 //     StoreWorker repair STORE                          repairs the store; `repaired`
 //     StoreWorker verify STORE                          looks at everything; `sound`, or what is wrong
+//     StoreWorker mutate STORE SEED COUNT               looks at COUNT files that are nearly the store's (`mutate`); `mutant NUMBER`
 //     StoreWorker damage STORE KIND                     damages a store, to prove that the check finds it
 
 import Foundation
@@ -61,6 +62,7 @@ do {
         try Store.open(at: arguments[1]).repair()
         say("repaired")
     case ("verify", 2): exit(try verify(arguments[1]))
+    case ("mutate", 4): try mutate(arguments[1], seed: UInt64(arguments[2]) ?? 0, count: Int(arguments[3]) ?? 0)
     case ("damage", 3): try damage(arguments[1], arguments[2])
     default:
         say("usage: see the first lines of main.swift")

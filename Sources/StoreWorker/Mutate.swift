@@ -1,0 +1,75 @@
+// Mutates a store's file again and again, and looks at each with all of the inspector: whatever it is, that ends with a report or a typed
+// error. Faster than a process for each: what ends this one is the find.
+
+import Foundation
+import TarnInspect
+import TarnStore
+
+/// Evenly spread, from a seed.
+private struct Dice {
+    var state: UInt64
+    mutating func roll(_ count: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int((z ^ (z >> 31)) >> 1) % max(1, count)
+    }
+}
+
+/// Says `mutant NUMBER` before each, and `sound N` at the end: how many were as good as the original.
+func mutate(_ path: String, seed: UInt64, count: Int) throws {
+    let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
+    let folder = path + ".mutant", new = path + ".salvaged", file = URL(fileURLWithPath: folder + "/data.mdb")
+    try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { for path in [folder, new] { try? FileManager.default.removeItem(atPath: path) } }
+    var sound = 0
+    for number in 0..<count {
+        say("mutant \(number)")
+        var dice = Dice(state: seed &+ UInt64(number)), bytes = original
+        for _ in 0...dice.roll(4) { mutate(&bytes, &dice) }
+        try? FileManager.default.removeItem(atPath: folder + "/lock.mdb")
+        try Data(bytes).write(to: file)
+        func typed(_ body: () throws -> Void) throws {
+            do { try body() } catch is StoreError {}
+        }
+        try typed { _ = try StoreStatistics(ofStoreAt: folder) }
+        try typed { try StoreDump(storeAt: folder).records(line: { _ in }, damaged: { _ in }) }
+        try typed { try TableDump(fileAt: folder).tables(line: { _ in }, damaged: { _ in }) }
+        let report = try StoreVerification(ofStoreAt: folder)
+        if report.isSound { sound += 1 }
+        guard number % 4 == 0 else { continue }
+        try? FileManager.default.removeItem(atPath: new)
+        try typed { _ = try SalvageReport.salvage(folder, to: new) }
+    }
+    say("sound \(sound)")
+}
+
+/// One change of a few bytes, mostly of those that lead somewhere.
+private func mutate(_ bytes: inout [UInt8], _ dice: inout Dice) {
+    let size = 4096, pages = bytes.count / size
+    let page = dice.roll(8) == 0 ? dice.roll(2) : dice.roll(pages)
+    // Where things stand in a page: in a meta page, in a header, in the list of nodes, in a node.
+    func place(_ dice: inout Dice) -> Int {
+        if page < 2 { return dice.roll(152) }
+        switch dice.roll(4) {
+        case 0: return dice.roll(16)
+        case 1: return 16 + dice.roll(64)
+        case 2:
+            let start = page * size + 16 + 2 * dice.roll(20), node = Int(bytes[start]) | Int(bytes[start + 1]) << 8
+            return min(size - 1, node + dice.roll(24))
+        default: return dice.roll(size)
+        }
+    }
+    let start = page * size + place(&dice)
+    switch dice.roll(5) {
+    case 0: bytes[start] ^= 1 << UInt8(dice.roll(8))
+    case 1: bytes[start] = UInt8(dice.roll(256))
+    case 2: for index in start..<min(bytes.count, start + 1 + dice.roll(8)) { bytes[index] = 0xFF }
+    case 3: for index in start..<min(bytes.count, start + 1 + dice.roll(8)) { bytes[index] = 0 }
+    default:
+        // The number of some page.
+        let number = dice.roll(pages + 2)
+        for index in 0..<4 where start + index < bytes.count { bytes[start + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+    }
+}

@@ -6,7 +6,7 @@ import Tarn
 import TarnInspect
 import Testing
 
-@Suite("Command line: damaged files", .timeLimit(.minutes(60)))
+@Suite("Command line: damaged files", .timeLimit(.minutes(120)))
 struct DamagedFilesTests {
     /// `TARN_SEED` repeats the choices of an earlier run.
     private static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? 20_261_122

@@ -54,6 +54,19 @@ struct DamagedPagesTests {
         Fault("a page with another number", .pageNumber) { $0.set($0.child(try $0.root("changes"), 3) * 4096, 4, 77) },
         Fault("a page whose free room is impossible", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 12, 2, 17) },
         Fault("a node outside of its page", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 20, 2, 0xFFFF) },
+        Fault("two nodes in one place", .pageKeyOrder) { image in
+            let page = image.child(try image.root("changes"), 3) * 4096
+            image.set(page + 18, 2, image.number(page + 16, 2))
+        },
+        Fault("a node in the free room", .pageForm) { image in
+            // Where the page says that its free room ends, its last node begins.
+            let page = image.child(try image.root("changes"), 3) * 4096
+            image.set(page + 14, 2, image.number(page + 14, 2) + 2)
+        },
+        Fault("a gap between nodes", .pageForm) { image in
+            let page = image.child(try image.root("changes"), 3) * 4096
+            image.set(page + 14, 2, image.number(page + 14, 2) - 2)
+        },
         Fault("an empty leaf", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 12, 2, 16) },
         Fault("two nodes in the wrong order", .pageKeyOrder) { image in
             let page = image.child(try image.root("changes"), 3) * 4096, first = image.number(page + 16, 2), second = image.number(page + 18, 2)

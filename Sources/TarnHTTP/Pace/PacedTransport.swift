@@ -109,8 +109,8 @@ public final class PacedTransport: Transport, Sendable {
             }
             return state.lines[origin]?.waiters.remove(at: index)
         }
+        // Those behind it are looked at when they would have been: by the timer, or by an answer.
         waiter?.resume(.cancelled)
-        if waiter != nil { pump(origin) }
     }
 
     private func leave(_ origin: String, status: Int, _ headers: HTTPHeaders?) {

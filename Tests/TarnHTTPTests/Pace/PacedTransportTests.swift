@@ -6,7 +6,7 @@ import Testing
 
 @testable import TarnHTTP
 
-@Suite("Paced transport", .timeLimit(.minutes(5)))
+@Suite("Paced transport", .timeLimit(.minutes(1)))
 struct PacedTransportTests {
     private let request = HTTPRequest(url: "http://h.example/items")
 
@@ -79,6 +79,14 @@ struct PacedTransportTests {
         }
         #expect(seen.withLock { $0.most } == 3)
         #expect(inner.requests.count == 40)
+    }
+
+    @Test("a request that comes to nothing gives its place back")
+    func failures() async throws {
+        let inner = ScriptedTransport([.failure(.cutShort), .failure(.timeout), .status(200)])
+        let transport = PacedTransport(inner, pace: Pace(concurrent: 1))
+        for _ in 0..<2 { await #expect(throws: TransportError.self) { try await transport.send(request) } }
+        #expect(try await transport.send(request).status == 200)
     }
 
     @Test("a request that waits for its turn can be cancelled, and leaves its place to the next one")

@@ -96,7 +96,8 @@ struct FixtureServerTests {
         (["a", "--fault", "close"], 2, "the pattern is missing"), (["a", "--fault", "page"], 2, "expected PATTERN:KIND"),
         (["a", "--fault", "p:status:99"], 2, "a status from 200 to 599"), (["a", "--fault", "p:explode:1"], 2, "unknown kind explode"),
         (["a", "--fault", "p:cut:-1"], 2, "a number of bytes"), (["a", "--fault", "p:drip:0"], 2, "bytes a second"),
-        (["a", "--fault", "p:stall:x"], 2, "seconds"), (["a", "--fault", "p:close:times=0"], 2, "times=0 needs a number"),
+        (["a", "--fault", "p:stall:x"], 2, "seconds"), (["a", "--fault", "p:limit:3"], 2, "requests/seconds"),
+        (["a", "--fault", "p:limit:0/1"], 2, "requests/seconds"), (["a", "--fault", "p:close:times=0"], 2, "times=0 needs a number"),
         (["/nonexistent/recordings"], 1, "/nonexistent/recordings: the directory of recordings cannot be read"),
         (["--help"], 0, "USAGE: FixtureServer DIRECTORY"),
     ]

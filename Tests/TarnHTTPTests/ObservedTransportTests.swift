@@ -45,10 +45,8 @@ private struct LineHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    func log(
-        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String, function: String, line: UInt
-    ) {
-        write("\(level) \(message) " + (metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " "))
+    func log(event: LogEvent) {
+        write("\(event.level) \(event.message) " + (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " "))
     }
 }
 

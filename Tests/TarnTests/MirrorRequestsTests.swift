@@ -174,11 +174,9 @@ final class LogStore: Sendable {
             set { metadata[key] = newValue }
         }
 
-        func log(
-            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String, function: String, line: UInt
-        ) {
-            let all = (metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
-            store.lines.withLock { $0.append("\(level) \(message) \(all)") }
+        func log(event: LogEvent) {
+            let all = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
+            store.lines.withLock { $0.append("\(event.level) \(event.message) \(all)") }
         }
     }
 }

@@ -16,7 +16,7 @@ struct Walk {
     /// What is being asked for, as it is named in errors.
     var shownURL = ""
     /// The page after the current one, which is asked for while this one is imported.
-    private var ahead: PageFetch?
+    var ahead: PageFetch?
     /// What is asked of every document for the pagination.
     private var questions = DocumentQuestions()
     private let transport: RetryingTransport
@@ -25,7 +25,7 @@ struct Walk {
     /// Whether the current walk has ended at a limit of its endpoint.
     private(set) var isCutOff = false
     /// What is not committed yet.
-    private var batch = Batch()
+    var batch = Batch()
     /// What is being committed while the next batch is fetched and drafted.
     private var underWay: Batch?
     /// Whether what is fetched waits for other walks, to be one change with theirs.
@@ -72,7 +72,7 @@ struct Walk {
     }
 
     /// Commits what is left of the last batch, and waits for it.
-    private mutating func end() async {
+    mutating func end() async {
         do {
             try await flush()
             try await settle()
@@ -264,42 +264,6 @@ struct Walk {
         }
     }
 
-    // MARK: Groups
-
-    /// Asks for the first page now; the walk takes it when its turn has come. What is wrong with the request is said then.
-    mutating func askFirst() {
-        guard endpoint.forEach == nil, let first = try? firstRequest(nil), let pages = try? PageSequence(endpoint.pagination, first, bounds) else {
-            return
-        }
-        ahead = try? ask(pages.request)
-    }
-
-    /// Ends a walk that has not begun: another one has failed for all.
-    mutating func giveUp() {
-        ahead?.task.cancel()
-        ahead = nil
-        report.failures.append(.endpoint(place: place, message: "not asked for, since another request of the group has failed"))
-    }
-
-    /// Commits what walks with one importer have held: all of it is one change.
-    static func commitHeld(_ walks: inout [Walk]) async {
-        guard let first = walks.indices.first else { return }
-        let held = walks.map(\.batch)
-        for index in walks.indices.dropFirst() {
-            walks[first].batch.append(walks[index].batch)
-            walks[index].batch = Batch()
-        }
-        walks[first].holdsCommits = false
-        let before = walks[first].report
-        await walks[first].end()
-        guard walks[first].report.failures.isEmpty else { return }
-        // The pages of each in its own report.
-        (walks[first].report.pages, walks[first].report.listed, walks[first].report.notModified) = (before.pages, before.listed, before.notModified)
-        for (index, batch) in zip(walks.indices, held) {
-            for page in batch.pages { walks[index].count(page.entry, isImported: page.isImported) }
-        }
-    }
-
     // MARK: Asking
 
     /// Asks for the next page while this one is committed, if it is not asked for already.
@@ -312,7 +276,7 @@ struct Walk {
     }
 
     /// Sends the request for a page, with the validators of its last answer.
-    private func ask(_ page: PageRequest) throws -> PageFetch {
+    func ask(_ page: PageRequest) throws -> PageFetch {
         let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
         let key = RequestKey(method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
         var request = mirror.request(page.url)
@@ -405,7 +369,7 @@ struct Walk {
         for walk in done.completed { try await lookForOrphans(walk) }
     }
 
-    private mutating func count(_ entry: ResponseEntry, isImported: Bool) {
+    mutating func count(_ entry: ResponseEntry, isImported: Bool) {
         report.pages += 1
         report.listed += entry.count
         if !isImported { report.notModified += 1 }

@@ -1,0 +1,39 @@
+// A walk as one of a group: asked for with the others, and committed with them.
+
+import TarnHTTP
+
+extension Walk {
+    /// Asks for the first page now; the walk takes it when its turn has come. What is wrong with the request is said then.
+    mutating func askFirst() {
+        guard endpoint.forEach == nil, let first = try? firstRequest(nil), let pages = try? PageSequence(endpoint.pagination, first, bounds) else {
+            return
+        }
+        ahead = try? ask(pages.request)
+    }
+
+    /// Ends a walk that has not begun: another one has failed for all.
+    mutating func giveUp() {
+        ahead?.task.cancel()
+        ahead = nil
+        report.failures.append(.endpoint(place: place, message: "not asked for, since another request of the group has failed"))
+    }
+
+    /// Commits what walks with one importer have held: all of it is one change.
+    static func commitHeld(_ walks: inout [Walk]) async {
+        guard let first = walks.indices.first else { return }
+        let held = walks.map(\.batch)
+        for index in walks.indices.dropFirst() {
+            walks[first].batch.append(walks[index].batch)
+            walks[index].batch = Batch()
+        }
+        walks[first].holdsCommits = false
+        let before = walks[first].report
+        await walks[first].end()
+        guard walks[first].report.failures.isEmpty else { return }
+        // The pages of each in its own report.
+        (walks[first].report.pages, walks[first].report.listed, walks[first].report.notModified) = (before.pages, before.listed, before.notModified)
+        for (index, batch) in zip(walks.indices, held) {
+            for page in batch.pages { walks[index].count(page.entry, isImported: page.isImported) }
+        }
+    }
+}

@@ -50,7 +50,7 @@ struct ProgressTests {
         for update in updates { #expect(update.count < 60, "\(update)") }
         let issues = updates.compactMap { try? /issues: (\d+) pages, (\d+) records.*/.wholeMatch(in: $0) }
         #expect(issues.map { "\($0.1) \($0.2)" } == [
-            "0 0", "0 0", "1 50", "1 50", "2 100", "2 100", "3 150", "3 150", "4 200", "4 200", "5 250", "5 250", "6 300", "7 330",
+            "0 0", "0 0", "0 0", "1 50", "1 50", "2 100", "2 100", "3 150", "3 150", "4 200", "4 200", "5 250", "6 300", "7 330",
         ])
         #expect(updates.contains { $0.hasPrefix("labels: 0 pages, 0 records  … http://127.0.0.1:") }, "\(updates)")
         let summary = try String(contentsOfFile: folder.path + "/output", encoding: .utf8)

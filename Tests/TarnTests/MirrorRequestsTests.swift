@@ -92,7 +92,7 @@ struct MirrorRequestsTests {
         let afterMerge: @Sendable (ImportReport, inout StoreWriter) throws -> Void = { _, _ in
             // While a page is merged, its successor is asked for: it comes, however long that takes.
             let wanted = min(seen.withLock { $0.count } + 2, 4)
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(120)
             while server.requests.count < wanted, ContinuousClock.now < deadline { usleep(2000) }
             seen.withLock { $0.append(server.requests.count) }
         }

@@ -6,6 +6,34 @@ import TarnImport
 import TarnStore
 
 extension Walk {
+    /// Asks for the next page while this one is committed, if it is not asked for already.
+    mutating func prepare(_ request: PageRequest) throws {
+        if let ahead, ahead.request != request {
+            ahead.task.cancel()
+            self.ahead = nil
+        }
+        if ahead == nil, mirror.options.prefetches { ahead = try ask(request) }
+    }
+
+    /// Sends the request for a page, with the validators of its last answer.
+    func ask(_ page: PageRequest) throws -> PageFetch {
+        let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
+        let key = RequestKey(method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
+        var request = mirror.request(page.url)
+        request.method = endpoint.method
+        if let body = page.body {
+            request.body = Array(body.text.utf8)
+            if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = body.contentType }
+        }
+        // A condition counts where nothing is changed by asking (RFC 9110 §13.1.2).
+        let isConditional = endpoint.method == "GET" && !mirror.options.refetches
+        let stored = try isConditional ? mirror.store.read { try $0.response(to: key) } : nil
+        if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
+        let shownURL = Redaction.url(request.url)
+        progress(snapshot(requesting: shownURL))
+        return PageFetch(page, key: key, stored: stored, shownURL: shownURL, sending: request, over: transport)
+    }
+
     /// A stored record that the endpoint is walked for.
     struct Parent {
         var key: RecordKey

@@ -19,7 +19,7 @@ struct Walk {
     var ahead: PageFetch?
     /// What is asked of every document for the pagination.
     private var questions = DocumentQuestions()
-    private let transport: RetryingTransport
+    let transport: RetryingTransport
     /// What makes a commit.
     private let unit: Endpoint.CommitUnit
     /// Whether the current walk has ended at a limit of its endpoint.
@@ -264,36 +264,6 @@ struct Walk {
         }
     }
 
-    // MARK: Asking
-
-    /// Asks for the next page while this one is committed, if it is not asked for already.
-    private mutating func prepare(_ request: PageRequest) throws {
-        if let ahead, ahead.request != request {
-            ahead.task.cancel()
-            self.ahead = nil
-        }
-        if ahead == nil, mirror.options.prefetches { ahead = try ask(request) }
-    }
-
-    /// Sends the request for a page, with the validators of its last answer.
-    func ask(_ page: PageRequest) throws -> PageFetch {
-        let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
-        let key = RequestKey(method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
-        var request = mirror.request(page.url)
-        request.method = endpoint.method
-        if let body = page.body {
-            request.body = Array(body.text.utf8)
-            if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = body.contentType }
-        }
-        // A condition counts where nothing is changed by asking (RFC 9110 §13.1.2).
-        let isConditional = endpoint.method == "GET" && !mirror.options.refetches
-        let stored = try isConditional ? mirror.store.read { try $0.response(to: key) } : nil
-        if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
-        let shownURL = Redaction.url(request.url)
-        progress(snapshot(requesting: shownURL))
-        return PageFetch(page, key: key, stored: stored, shownURL: shownURL, sending: request, over: transport)
-    }
-
     /// - Parameters:
     ///   - url: what was asked for, as the API names it.
     ///   - position: how many records the pages before list.
@@ -376,7 +346,7 @@ struct Walk {
         progress(snapshot(requesting: nil))
     }
 
-    private func snapshot(requesting url: String?) -> SyncProgress {
+    func snapshot(requesting url: String?) -> SyncProgress {
         SyncProgress(
             endpoint: endpoint.name, pages: report.pages, notModified: report.notModified, listed: report.listed,
             requesting: url)

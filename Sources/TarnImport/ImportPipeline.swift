@@ -13,7 +13,7 @@ public import TarnStore
 ///     }
 ///     if let report = try await pipeline.finish() { print(report) }
 ///
-/// Units are committed in the order in which they are started, each in a transaction of its own. One that fails is told by ``finish()``; what
+/// Units are committed in the order in which they are started, each in a transaction of its own. One that fails is told by ``finish(isCancellable:)``; what
 /// was added meanwhile is discarded with it, since a later unit may build on it. A pipeline is used by one task at a time.
 public final class ImportPipeline {
     private let importers: [Importer]
@@ -75,13 +75,15 @@ public final class ImportPipeline {
     ///
     /// If the task is cancelled meanwhile, so is the commit, if it is not too late.
     ///
+    /// - Parameter isCancellable: false to wait for the commit whether the task is cancelled or not.
     /// - Returns: its report; nil if there was none.
     /// - Throws: as ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. Then nothing of it is in the store, and what was added since
     ///   is discarded as well.
-    public nonisolated(nonsending) func finish() async throws -> ImportReport? {
+    public nonisolated(nonsending) func finish(isCancellable: Bool = true) async throws -> ImportReport? {
         guard let task = underWay else { return nil }
         defer { underWay = nil }
         do {
+            guard isCancellable else { return try await task.value }
             return try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
         } catch {
             discard()

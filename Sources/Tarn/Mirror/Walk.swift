@@ -329,7 +329,8 @@ struct Walk {
         guard let done = underWay else { return }
         underWay = nil
         do {
-            if let imported = try await pipeline.finish() { report.report.add(imported) }
+            // Pages that were handed over are kept by who is cancelled; one change of everything may take long, and is taken back.
+            if let imported = try await pipeline.finish(isCancellable: unit == .walk) { report.report.add(imported) }
         } catch {
             // What was fetched since is not stored either: the walk would go on behind what is missing.
             batch = Batch()

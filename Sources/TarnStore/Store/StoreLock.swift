@@ -12,7 +12,8 @@ final class StoreLock: Sendable {
     /// -1 where the file cannot be written: on a medium that nobody can write to, nobody needs the lock.
     private let descriptor: Int32
 
-    /// How long an opening waits for another that is just recording its namespace.
+    /// How long an opening waits for another that is just recording its namespace, and whoever wants the store alone for a child of this or
+    /// another process that was just forked: it shares the lock until it runs its own program.
     private static let patience = Duration.seconds(1)
 
     /// - Parameter namespace: what the calling process is in; nil if the system does not say.
@@ -41,11 +42,15 @@ final class StoreLock: Sendable {
 
     /// Has the store alone: nobody else has it open, and nobody opens it meanwhile.
     ///
-    /// - Throws: `.storeInUse` at once if somebody has it open; `.lmdb` if the lock cannot be made.
+    /// - Throws: `.storeInUse`, after a second, if somebody has it open; `.lmdb` if the lock cannot be made.
     init(exclusively directory: String) throws(StoreError) {
         descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .storeInUse(path: directory, by: users()) }
+        let end = ContinuousClock.now + StoreLock.patience
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard ContinuousClock.now < end else { throw .storeInUse(path: directory, by: users()) }
+            usleep(2000)
+        }
         // Whoever has the file open without Tarn holds the lock of LMDB only.
         if let user = StoreLock.user(ofLock: directory + "/lock.mdb") { throw .storeInUse(path: directory, by: [ProcessTable.describe(user)]) }
     }

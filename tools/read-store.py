@@ -16,14 +16,9 @@ import uuid
 import lmdb
 
 
-def crc32c_table():
-    for byte in range(256):
-        for _ in range(8):
-            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
-        yield byte
-
-
-TABLE = list(crc32c_table())
+TABLE = list(range(256))
+for _ in range(8):
+    TABLE = [entry >> 1 ^ (0x82F63B78 if entry & 1 else 0) for entry in TABLE]
 
 
 def crc32c(data):
@@ -76,7 +71,7 @@ SCALARS = {
 class Store:
     def __init__(self, path):
         # Read-only and without LMDB's locks: for a store that nobody writes to meanwhile.
-        self.environment = lmdb.open(path, readonly=True, lock=False, max_dbs=1000)
+        self.environment = lmdb.open(path, readonly=True, lock=False, max_dbs=1024)
         self.transaction = self.environment.begin()
         meta = self.table("meta")
         if self.transaction.get(b"format", db=meta) != b"1":

@@ -18,7 +18,10 @@ public import TarnStore
 public final class ImportPipeline {
     private let importers: [Importer]
     private var current = 0
-    private var underWay: Task<ImportReport, any Error>?
+    private var underWay: Task<(report: ImportReport, trainingFailure: (any Error)?), any Error>?
+    /// Why the dictionaries could not be trained after the unit that was finished last; nil if nothing went wrong. The unit is stored all the
+    /// same, and later rows are stored without a dictionary.
+    public private(set) var trainingFailure: (any Error)?
 
     /// - Throws: as ``Importer/init(_:_:)``.
     public init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
@@ -47,8 +50,8 @@ public final class ImportPipeline {
     /// With hooks it returns when the commit has ended: hooks are never called by two threads at once.
     ///
     /// - Parameters:
-    ///   - trains: whether dictionaries are trained afterwards for entities that have enough rows and none yet, which takes long. A failure to
-    ///     do so is passed over: rows are then stored without.
+    ///   - trains: whether dictionaries are trained afterwards for entities that have enough rows and none yet, which takes long. What
+    ///     goes wrong then is ``trainingFailure``.
     ///   - additions: what else belongs to the unit.
     /// - Precondition: no unit is under way.
     public nonisolated(nonsending) func start(
@@ -59,11 +62,15 @@ public final class ImportPipeline {
         // It is left alone until the unit is finished.
         nonisolated(unsafe) let importer = importer
         current = 1 - current
-        let task = Task.detached {
+        let task = Task.detached { () async throws -> (report: ImportReport, trainingFailure: (any Error)?) in
             let report = try await importer.commit(
                 to: store, responses: responses, revalidated: revalidated, checkpoints: checkpoints, and: additions)
-            if trains { _ = try? store.trainDictionaries() }
-            return report
+            do {
+                if trains { try store.trainDictionaries() }
+                return (report, nil)
+            } catch {
+                return (report, error)
+            }
         }
         underWay = task
         if !importer.hooks.isEmpty {
@@ -81,10 +88,12 @@ public final class ImportPipeline {
     ///   is discarded as well.
     public nonisolated(nonsending) func finish(isCancellable: Bool = true) async throws -> ImportReport? {
         guard let task = underWay else { return nil }
-        defer { underWay = nil }
+        (underWay, trainingFailure) = (nil, nil)
         do {
-            guard isCancellable else { return try await task.value }
-            return try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+            let finished = try await isCancellable
+                ? withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() } : task.value
+            trainingFailure = finished.trainingFailure
+            return finished.report
         } catch {
             discard()
             throw error

@@ -78,7 +78,7 @@ struct BadInputTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
         let server = try LocalServer(itemPages)
-        #expect(try await tarn("sync", "--file", file, "--base", server.base).status == 0)
+        try await expectSuccess(tarn("sync", "--file", file, "--base", server.base))
         let dead = DeadPort()
         let result = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:\(dead.port)")
         #expect(result.status == 5)

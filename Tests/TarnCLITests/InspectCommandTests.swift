@@ -93,9 +93,9 @@ struct InspectCommandTests {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let changed = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
         for arguments in [["stat"], ["dump"], ["dump", "--entity", "User"]] {
-            #expect(try await tarn(["inspect"] + arguments + [copy]).status == 0)
+            try await expectSuccess(tarn(["inspect"] + arguments + [copy]))
         }
-        #expect(try await tarn("list", "Issue", "--store", copy).status == 0)
+        try await expectSuccess(tarn("list", "Issue", "--store", copy))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date == changed)
     }

@@ -133,7 +133,7 @@ struct WriteCommandTests {
         #expect(try await run(["delete", "Item", "--where", "id = 2", "--dry-run"]).output == "{\"matched\":1}\n")
         #expect(try await run(["delete", "Item", "--where", "id = 2"]).output == "{\"matched\":1,\"deleted\":1,\"steps\":1}\n")
         #expect(try await run(["count", "Item"]).output == "2\n")
-        #expect(try await run(["delete", "Item", "--all"]).status == 0)
+        try await expectSuccess(run(["delete", "Item", "--all"]))
         #expect(try await run(["count", "Item"]).output == "0\n")
         _ = folder
     }

@@ -46,7 +46,7 @@ struct SyncCommandTests {
         let file = try folder.write("tarn.yaml", itemsYAML())
         let server = try LocalServer([recording("/items", #"[{"id":1,"name":"a","extra":{"deep":1}},{"id":2,"name":"b","extra":{"deep":2}}]"#)])
         let result = try await tarn("sync", "--file", file, "--base", server.base)
-        #expect(result.status == 0)
+        expectSuccess(result)
         #expect(result.errorLines.first == "neither mapped nor under ignore:")
         #expect(result.errorLines.dropFirst().first?.hasPrefix("  Item: extra") == true, "\(result.error)")
         #expect(result.error.contains("(2 times)"))

@@ -91,6 +91,11 @@ func tarn(_ arguments: [String], environment: [String: String] = [:]) async thro
 
 func tarn(_ arguments: String...) async throws -> TarnProcess.Result { try await tarn(arguments) }
 
+/// Fails with what the process said, if it did not end well.
+func expectSuccess(_ result: TarnProcess.Result, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(result.status == 0, "\(result.error)\(result.output.suffix(500))", sourceLocation: sourceLocation)
+}
+
 /// Runs a shell command; `$TARN` is the executable.
 func shell(_ command: String) async throws -> TarnProcess.Result {
     try await TarnProcess(

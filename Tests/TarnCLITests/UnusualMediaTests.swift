@@ -44,7 +44,7 @@ struct UnusualMediaTests {
         #expect(result.lines.contains("330") && result.lines.contains("965"), "\(result.output)")
         #expect(result.lines.contains { $0.hasSuffix(": sound") } && result.lines.last == "data.mdb", "\(result.output)")
         #expect(result.errorLines.count == 1 && result.error.contains("permission"), "\(result.error)")
-        #expect(try await tarn("inspect", "verify", folder.path + "/copy").status == 0)
+        try await expectSuccess(tarn("inspect", "verify", folder.path + "/copy"))
     }
 
     @Test("a file that is cut off while it is looked at ends no command by a signal")

@@ -145,7 +145,7 @@ extension DescriptionReader {
             report(section.path("client_secret"), section.mark, "missing: write client_secret: { env: … }, or refresh_token: { file: … }")
         }
         let parameters = entries(section, "params", of: "names to values").compactMap { entry in
-            text(entry.value, "\(section.path("params")).\(entry.key)").map { OAuth2.Parameter(entry.key, $0) }
+            text(entry.value, "\(section.path("params")).\(entry.key)").map { RequestBody.FormField(entry.key, $0) }
         }
         let scopes = texts(section, "scopes").map(\.text)
         let clientAuthentication: OAuth2.ClientAuthentication? = word(section, "client_auth", "way to prove who the client is")

@@ -51,7 +51,8 @@ extension Mirror {
     /// orphans, since it may be about a part of the endpoint's list only.
     ///
     /// - Parameters:
-    ///   - isAtomic: whether all of it is one change of the store, with the answers' entries: then nothing is stored if one fails.
+    ///   - isAtomic: whether all of it is one change of the store, with the answers' entries: then nothing is stored if one fails. Hooks after
+    ///     drafts and after merging are then called for the whole of it, those of each endpoint once: also for what another request lists.
     ///   - progress: called when a request is done.
     /// - Returns: a report with an entry for every request, in the order of the group. Of an atomic group what happened to records is in the
     ///   first entry, since it happened to all at once.

@@ -1,6 +1,8 @@
 // A walk as one of a group: asked for with the others, and committed with them.
 
 import TarnHTTP
+import TarnImport
+import TarnStore
 
 extension Walk {
     /// Asks for the first page now; the walk takes it when its turn has come. What is wrong with the request is said then.
@@ -27,6 +29,9 @@ extension Walk {
             walks[index].batch = Batch()
         }
         walks[first].holdsCommits = false
+        let pipeline = walks[first].pipeline, hooks = mergeHooks(of: walks)
+        pipeline.configure { $0.hooks = hooks }
+        defer { pipeline.configure { $0.hooks = ImportHooks() } }
         let before = walks[first].report
         await walks[first].end()
         guard walks[first].report.failures.isEmpty else { return }
@@ -35,5 +40,24 @@ extension Walk {
         for (index, batch) in zip(walks.indices, held) {
             for page in batch.pages { walks[index].count(page.entry, isImported: page.isImported) }
         }
+    }
+
+    /// What is called when the walks' records are merged together: the hooks of each endpoint once.
+    private static func mergeHooks(of walks: [Walk]) -> ImportHooks {
+        var names: Set<String> = [], all = ImportHooks()
+        for walk in walks where names.insert(walk.endpoint.name).inserted {
+            if let own = walk.hooks.afterDraft {
+                let before = all.afterDraft
+                all.afterDraft = { draft in (before?(&draft) ?? true) && own(&draft) }
+            }
+            if let own = walk.hooks.afterMerge {
+                let before = all.afterMerge
+                all.afterMerge = { report, writer in
+                    try before?(report, &writer)
+                    try own(report, &writer)
+                }
+            }
+        }
+        return all
     }
 }

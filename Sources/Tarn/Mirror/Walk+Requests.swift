@@ -1,4 +1,4 @@
-// What a walk asks for first, and for whom.
+// What a walk asks for, and for whom.
 
 import Foundation
 import TarnHTTP

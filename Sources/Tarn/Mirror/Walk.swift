@@ -30,6 +30,8 @@ struct Walk {
     private var underWay: Batch?
     /// Whether what is fetched waits for other walks, to be one change with theirs.
     var holdsCommits = false
+    /// What code does with the endpoint's imports.
+    private(set) var hooks = ImportHooks()
     /// What distinguishes the walk from others over the same endpoint; nil for the endpoint's own.
     var variant: String?
 
@@ -53,7 +55,7 @@ struct Walk {
 
     /// Walks the endpoint, once or for every parent. What goes wrong is in the report.
     mutating func run() async {
-        let hooks = mirror.options.hooks?(endpoint) ?? ImportHooks()
+        hooks = mirror.options.hooks?(endpoint) ?? ImportHooks()
         pipeline.configure { $0.hooks = hooks }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         do {
@@ -335,6 +337,9 @@ struct Walk {
             // What was fetched since is not stored either: the walk would go on behind what is missing.
             batch = Batch()
             throw error
+        }
+        if let failure = pipeline.trainingFailure {
+            report.failures.append(Mirror.mirrorError(failure, url: shownURL, place: place))
         }
         for page in done.pages { count(page.entry, isImported: page.isImported) }
         for walk in done.completed { try await lookForOrphans(walk) }

@@ -19,17 +19,6 @@ public struct OAuth2: Sendable, Hashable {
         case body
     }
 
-    /// An additional field of the form, such as `audience`.
-    public struct Parameter: Sendable, Hashable {
-        public var name: String
-        public var value: String
-
-        public init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     /// Absolute; `https`, or `http` on this machine.
     public var tokenURL: String
     public var clientID: SecretSource
@@ -38,7 +27,8 @@ public struct OAuth2: Sendable, Hashable {
     public var clientAuthentication: ClientAuthentication
     public var grant: Grant
     public var scopes: [String]
-    public var parameters: [Parameter]
+    /// Additional fields of the form, such as `audience`.
+    public var parameters: [RequestBody.FormField]
     /// Distinguishes accounts for which the same client asks: what is stored for one is not served to another.
     public var account: String?
     /// A token is not used any more so long before it ends.
@@ -46,7 +36,7 @@ public struct OAuth2: Sendable, Hashable {
 
     public init(
         tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil, clientAuthentication: ClientAuthentication = .basic,
-        grant: Grant = .clientCredentials, scopes: [String] = [], parameters: [Parameter] = [], account: String? = nil,
+        grant: Grant = .clientCredentials, scopes: [String] = [], parameters: [RequestBody.FormField] = [], account: String? = nil,
         leeway: Duration = .seconds(30)
     ) {
         self.tokenURL = tokenURL
@@ -84,27 +74,26 @@ public struct OAuth2: Sendable, Hashable {
     }
 
     func request(_ credentials: Credentials) -> HTTPRequest {
-        var form: [(String, String)] = []
+        var form: [RequestBody.FormField] = []
         switch grant {
-        case .clientCredentials: form.append(("grant_type", "client_credentials"))
+        case .clientCredentials: form.append(.init("grant_type", "client_credentials"))
         case .refreshToken:
-            form += [("grant_type", "refresh_token"), ("refresh_token", credentials.refreshToken?.exposed ?? "")]
+            form += [.init("grant_type", "refresh_token"), .init("refresh_token", credentials.refreshToken?.exposed ?? "")]
         }
-        if !scopes.isEmpty { form.append(("scope", scopes.joined(separator: " "))) }
-        form += parameters.map { ($0.name, $0.value) }
+        if !scopes.isEmpty { form.append(.init("scope", scopes.joined(separator: " "))) }
+        form += parameters
         var headers = HTTPHeaders([
-            .init("Content-Type", "application/x-www-form-urlencoded"), .init("Accept", "application/json"),
+            .init("Content-Type", RequestBody.form([]).contentType), .init("Accept", "application/json"),
         ])
         if let secret = credentials.clientSecret, clientAuthentication == .basic {
             headers["Authorization"] = BasicCredentials.field(
                 // RFC 6749 §2.3.1: form-encoded first.
                 user: PercentEncoding.encode(credentials.clientID.exposed), password: PercentEncoding.encode(secret.exposed))
         } else {
-            form.append(("client_id", credentials.clientID.exposed))
-            if let secret = credentials.clientSecret { form.append(("client_secret", secret.exposed)) }
+            form.append(.init("client_id", credentials.clientID.exposed))
+            if let secret = credentials.clientSecret { form.append(.init("client_secret", secret.exposed)) }
         }
-        let body = form.map { PercentEncoding.encode($0.0) + "=" + PercentEncoding.encode($0.1) }.joined(separator: "&")
-        return HTTPRequest(method: "POST", url: tokenURL, headers: headers, body: Array(body.utf8))
+        return HTTPRequest(method: "POST", url: tokenURL, headers: headers, body: Array(RequestBody.form(form).text.utf8))
     }
 
     /// A token, and what comes with it.

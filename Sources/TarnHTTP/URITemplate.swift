@@ -13,6 +13,7 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         /// Names and values in their order; one without members is undefined.
         case members([Member])
 
+        /// A pair of an associative array.
         public struct Member: Sendable, Hashable {
             public var name: String
             public var value: String

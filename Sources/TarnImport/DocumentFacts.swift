@@ -14,6 +14,7 @@ public struct DocumentQuestions: Sendable, Hashable {
         self.record = record
     }
 
+    /// Whether nothing is asked for.
     public var isEmpty: Bool { values.isEmpty && record == nil }
 }
 

@@ -19,6 +19,7 @@ public struct SalvageReport: Sendable {
     /// Whether responses and the progress of mirrors were brought along: only if nothing was lost. Otherwise the next sync asks for
     /// everything again, and brings back what is missing.
     public internal(set) var hasProgress = false
+    /// How many stored responses were brought along.
     public internal(set) var responses = 0
     /// Marks of records that were changed here and not yet at the server.
     public internal(set) var localChanges = 0

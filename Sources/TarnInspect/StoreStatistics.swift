@@ -25,9 +25,11 @@ public struct StoreStatistics: Sendable {
     /// In the order of names.
     public var tables: [Table]
     public var fileBytes: Int
+    /// Bytes a page.
     public var pageSize: Int
     /// The last page that was ever used.
     public var lastPage: Int
+    /// The newest transaction of LMDB in the file.
     public var lastTransaction: Int
     /// Pages that are free for new data once no reader needs them.
     public var freePages: Int

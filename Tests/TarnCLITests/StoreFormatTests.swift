@@ -78,6 +78,12 @@ struct StoreFormatTests {
         for (ours, theirs) in zip(lines, readLines) where ours != theirs { Issue.record("dump: \(ours)\nreader: \(theirs)") }
     }
 
+    @Test("the independent reader has fewer than 200 lines")
+    func readerIsShort() throws {
+        let text = try String(contentsOf: Self.root.appending(path: "tools/read-store.py"), encoding: .utf8)
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 200)
+    }
+
     /// The forge, and what it has none of. The store is closed again afterwards.
     private func fill() async throws {
         let description = try Description.load(path: Self.root.appending(path: "fixtures/forge/tarn.yaml").path)

@@ -3,6 +3,9 @@
 import Foundation
 import Synchronization
 import Tarn
+import TarnHTTP
+import TarnImport
+import TarnStore
 import Testing
 
 @Suite("Mirror: batches", .timeLimit(.minutes(5)))
@@ -77,6 +80,30 @@ struct MirrorBatchTests {
         #expect(sound.requests.count == 4)
         #expect(mended.failures.isEmpty, "\(mended.texts)")
         #expect(try together.count("Item") == 4)
+    }
+
+    @Test("the hooks of every endpoint are called for a group: those after merging once, if it is one change", arguments: [false, true])
+    func hooks(isAtomic: Bool) async throws {
+        let server = try LocalServer(Self.answers), store = try MirrorStore(yaml: Self.yaml), merged = Mutex<[String]>([])
+        var options = Mirror.Options()
+        (options.base, options.retry) = (server.base + "/v1", .never)
+        options.hooks = { endpoint in
+            let name = endpoint.name
+            // The users' hooks come last, and see a draft only if those of the items have kept it.
+            return ImportHooks(
+                beforeDraft: { _, json in name == "users" || json["id"] != .number("2") },
+                afterDraft: { draft in
+                    if name == "items", draft.entity == "Item" { draft.set("name", .string("hooked")) }
+                    return name == "users" || draft.key != RecordKey(3)
+                },
+                afterMerge: { report, _ in merged.withLock { $0.append("\(name) \(report.created)") } })
+        }
+        let mirror = try Mirror(store.description, store: store.open(), transport: CurlTransport(), options: options)
+        let report = try await mirror.sync(batch: Self.group, isAtomic: isAtomic)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.count("Item") == 2 && store.count("User") == 1)
+        #expect(try store.record("Item", 4)["name"] == .string("hooked"))
+        #expect(merged.withLock { $0 } == (isAtomic ? ["items 3", "users 3"] : ["items 1", "items 0", "items 1", "users 1"]))
     }
 
     @Test("each request has options of its own: tries and limits")

@@ -49,7 +49,9 @@ public struct Endpoint: Sendable, Hashable {
 
     /// How far a walk may go, beside ``Mirror/Options/pageLimit``.
     public struct Limits: Sendable, Hashable {
+        /// Nil for no limit but that of the mirror.
         public var pages: Int?
+        /// How many records a walk may list; nil for no limit.
         public var records: Int?
         /// Whether a walk ends there quietly, without having seen everything; otherwise that is an error.
         public var stopsQuietly: Bool

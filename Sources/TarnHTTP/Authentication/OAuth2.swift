@@ -4,6 +4,7 @@ import Foundation
 
 /// How to get tokens.
 public struct OAuth2: Sendable, Hashable {
+    /// By what a token is granted.
     public enum Grant: Sendable, Hashable {
         /// The client asks for itself (RFC 6749 §4.4).
         case clientCredentials
@@ -21,11 +22,15 @@ public struct OAuth2: Sendable, Hashable {
 
     /// Absolute; `https`, or `http` on this machine.
     public var tokenURL: String
+    /// The client's identifier (RFC 6749 §2.2).
     public var clientID: SecretSource
     /// Nil for a public client.
     public var clientSecret: SecretSource?
+    /// How the client proves who it is (RFC 6749 §2.3.1).
     public var clientAuthentication: ClientAuthentication
+    /// By what a token is granted (RFC 6749 §4.4, §6).
     public var grant: Grant
+    /// What access is asked for (RFC 6749 §3.3); empty for the server's default.
     public var scopes: [String]
     /// Additional fields of the form, such as `audience`.
     public var parameters: [RequestBody.FormField]

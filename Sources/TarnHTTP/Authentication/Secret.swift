@@ -89,7 +89,9 @@ public enum SecretSource: Sendable, Hashable {
 
 /// Why a secret is not to be had. Says where it should be, and never what it is.
 public struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Where the secret should be.
     public var source: SecretSource
+    /// Why it is not to be had from there.
     public var reason: String
 
     public init(_ source: SecretSource, _ reason: String) {

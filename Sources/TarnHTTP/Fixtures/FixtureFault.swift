@@ -2,6 +2,7 @@
 
 /// A way to misbehave, and which requests it hits.
 public struct FixtureFault: Sendable, Hashable {
+    /// What goes wrong.
     public enum Kind: Sendable, Hashable {
         /// Waits before the answer.
         case delay(Duration)
@@ -13,6 +14,7 @@ public struct FixtureFault: Sendable, Hashable {
 
     /// A part of the request's target; empty for every request.
     public var pattern: String
+    /// What goes wrong.
     public var kind: Kind
     /// The first matching request that is hit, from 1.
     public var first: Int

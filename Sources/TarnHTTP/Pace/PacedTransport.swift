@@ -33,6 +33,7 @@ public final class PacedTransport: Transport, Sendable {
     }
 
     private let inner: any Transport
+    /// The user's own limits, which hold beside the server's.
     public let pace: Pace
     private let time: TimeSource
     private let state: Guarded<State>

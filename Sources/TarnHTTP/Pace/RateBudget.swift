@@ -59,6 +59,7 @@ public struct RateBudget: Sendable, Hashable, Codable {
         case whenAnswered
     }
 
+    /// Whose limit makes a request wait.
     public enum Reason: String, Sendable, Hashable {
         /// The user's own limit.
         case pace

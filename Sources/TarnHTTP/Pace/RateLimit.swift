@@ -6,6 +6,7 @@ import Foundation
 public struct RateLimit: Sendable, Hashable, Codable {
     /// Servers may have several limits side by side, such as one a minute and one an hour.
     public var name: String
+    /// How many more requests the server takes until ``resetsAt``.
     public var remaining: Int
     /// When there are more again; nil if the server does not say.
     public var resetsAt: Date?

@@ -4,9 +4,11 @@
 public enum AutomaticPagination {
     /// What was chosen, and the sign for it.
     public struct Choice: Sendable, Hashable, CustomStringConvertible {
+        /// The style that was chosen.
         public var pagination: Pagination
         /// As it is written in a description: `{ cursor: { path: meta.next_cursor, param: cursor } }`.
         public var style: String
+        /// The sign for it, in words.
         public var reason: String
 
         public var description: String { "\(style): \(reason)" }

@@ -11,6 +11,7 @@ public struct DeepPages: Sendable, Hashable {
     public var statuses: [ClosedRange<Int>]
     /// How many records can be had before the server refuses; nil to try.
     public var records: Int?
+    /// How many pages can be had before the server refuses; nil to try.
     public var pages: Int?
     /// What the first request is given: `since`, say.
     public var sends: Pagination.ParameterPlace

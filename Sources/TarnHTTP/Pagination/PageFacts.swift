@@ -15,6 +15,7 @@ public struct PageRequest: Sendable, Hashable {
 
 /// What a page says that its successor may depend on.
 public struct PageFacts: Sendable, Hashable {
+    /// The header fields of the answer.
     public var headers: HTTPHeaders
     /// How many records it lists.
     public var recordCount: Int
@@ -28,9 +29,11 @@ public struct PageFacts: Sendable, Hashable {
 
     /// Of one attribute of all records of a page.
     public struct RecordValues: Sendable, Hashable {
+        /// The last record's that has one.
         public var last: String
         /// Numbers are compared as numbers, texts by their bytes.
         public var smallest: String
+        /// As `smallest` is found.
         public var largest: String
 
         public init(last: String, smallest: String, largest: String) {
@@ -88,5 +91,6 @@ public struct PageWants: Sendable, Hashable {
         self.fields = fields
     }
 
+    /// Whether nothing of the body is asked for.
     public var isEmpty: Bool { values.isEmpty && record == nil && fields.isEmpty }
 }

@@ -16,6 +16,7 @@ public struct PageSequence: Sendable, Hashable {
         public var aliases: [String]
         /// Base URLs of other servers to which links may lead. What is sent there carries no credentials.
         public var follows: [String]
+        /// How many pages a walk may have.
         public var pageLimit: Int
         /// Nil for no limit.
         public var recordLimit: Int?
@@ -38,7 +39,9 @@ public struct PageSequence: Sendable, Hashable {
         }
     }
 
+    /// How the pages follow each other.
     public let pagination: Pagination
+    /// Where links may lead, and how far.
     public let bounds: Bounds
     /// What to do about a server that refuses pages that are too far in.
     public let deep: DeepPages?
@@ -66,6 +69,7 @@ public struct PageSequence: Sendable, Hashable {
         var lastValue: String?
     }
 
+    /// The URL of the page to request.
     public var url: String { request.url }
 
     /// A walk that begins at the first page of a request.
@@ -110,6 +114,7 @@ public struct PageSequence: Sendable, Hashable {
         return copy.request
     }
 
+    /// ``advance(_:answeredBy:)`` for styles that need no value of the body.
     public mutating func advance(
         headers: HTTPHeaders, recordCount: Int, answeredBy: String? = nil
     ) throws(PaginationError) -> Bool {

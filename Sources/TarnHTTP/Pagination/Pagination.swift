@@ -44,7 +44,9 @@ public enum Pagination: Sendable, Hashable {
 
     /// The page size, sent with every request.
     public struct PageSize: Sendable, Hashable {
+        /// Where a request carries it.
         public var place: ParameterPlace
+        /// Records a page.
         public var value: Int
 
         public init(_ place: ParameterPlace, _ value: Int) {
@@ -55,9 +57,11 @@ public enum Pagination: Sendable, Hashable {
         public init(parameter: String, value: Int) { self.init(.query(parameter), value) }
     }
 
+    /// A page names the next one by an opaque value of its body.
     public struct Cursor: Sendable, Hashable {
         /// Where the body has it. The walk ends where it is missing, null or empty.
         public var path: String
+        /// Where a request carries what leads on.
         public var sends: ParameterPlace
         /// Where the body says whether there is more; false ends the walk.
         public var hasMore: String?
@@ -85,14 +89,19 @@ public enum Pagination: Sendable, Hashable {
         case empty
     }
 
+    /// A request says how many records come before its page.
     public struct Offset: Sendable, Hashable {
+        /// Where a request carries what leads on.
         public var sends: ParameterPlace
         /// Of the first page.
         public var start: Int
+        /// Nil to leave the size of pages to the server.
         public var size: PageSize?
         /// Where the body says how many records there are in all.
         public var total: String?
+        /// Where the body says whether there is more; false ends the walk.
         public var hasMore: String?
+        /// When the pages end, if the body does not say it.
         public var end: End
 
         public init(
@@ -107,15 +116,21 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
+    /// A request says the number of its page.
     public struct PageNumber: Sendable, Hashable {
+        /// Where a request carries what leads on.
         public var sends: ParameterPlace
+        /// The number of the first page: 1, or 0.
         public var start: Int
+        /// Nil to leave the size of pages to the server.
         public var size: PageSize?
         /// Where the body says how many pages there are.
         public var totalPages: String?
         /// Where the body says how many records there are in all.
         public var total: String?
+        /// Where the body says whether there is more; false ends the walk.
         public var hasMore: String?
+        /// When the pages end, if the body does not say it.
         public var end: End
 
         public init(
@@ -132,7 +147,9 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
+    /// A request names a record of the page before: `max_id`, `since_id`.
     public struct RecordCursor: Sendable, Hashable {
+        /// In which order the server lists.
         public enum Direction: String, Sendable, Hashable {
             /// Newest first: the smallest id of a page leads on (`max_id`).
             case backward
@@ -140,10 +157,13 @@ public enum Pagination: Sendable, Hashable {
             case forward
         }
 
+        /// In which order the server lists.
         public var direction: Direction
+        /// Where a request carries what leads on.
         public var sends: ParameterPlace
         /// In a record.
         public var path: String
+        /// Nil to leave the size of pages to the server.
         public var size: PageSize?
         /// Whether the server lists the named record again: then a number is moved by one.
         public var includesNamed: Bool
@@ -195,6 +215,7 @@ public enum Pagination: Sendable, Hashable {
 
 /// A pagination style of the user's own. Two are equal if their names are.
 public struct CustomPagination: Sendable, Hashable {
+    /// Distinguishes it: in messages, and from other styles.
     public var name: String
     /// What the closure looks at, beside `Link` and the number of records.
     public var wants: PageWants

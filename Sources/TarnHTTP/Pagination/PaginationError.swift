@@ -1,5 +1,6 @@
 // Why a walk over pages cannot go on.
 
+/// Why the pages after one cannot be asked for.
 public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A page names one as its successor that was there already.
     case repeated(url: String)

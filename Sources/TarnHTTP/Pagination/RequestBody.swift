@@ -6,6 +6,7 @@ public enum RequestBody: Sendable, Hashable {
     /// `application/x-www-form-urlencoded`.
     case form([FormField])
 
+    /// A name and its value, not encoded yet.
     public struct FormField: Sendable, Hashable {
         public var name: String
         public var value: String
@@ -16,6 +17,7 @@ public enum RequestBody: Sendable, Hashable {
         }
     }
 
+    /// What the request's `Content-Type` says.
     public var contentType: String {
         switch self {
         case .json: "application/json"
@@ -69,6 +71,7 @@ public indirect enum JSONBody: Sendable, Hashable {
     /// In this order.
     case object([Member])
 
+    /// A key and its value.
     public struct Member: Sendable, Hashable {
         public var key: String
         public var value: JSONBody

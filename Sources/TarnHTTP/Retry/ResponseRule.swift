@@ -2,6 +2,7 @@
 
 /// A rule for answers: those with a status, those that contain a text, or both.
 public struct ResponseRule: Sendable, Hashable {
+    /// What is done with an answer.
     public enum Action: String, Sendable, Hashable, CaseIterable {
         /// The request is passed over: nothing is stored or noted, and it is no failure.
         case ignore
@@ -21,6 +22,7 @@ public struct ResponseRule: Sendable, Hashable {
     public var statuses: [ClosedRange<Int>]
     /// A text in the body's first 64 KiB, byte for byte; nil for every body.
     public var text: String?
+    /// What is done with an answer that the rule is about.
     public var action: Action
     /// What is said of a failure, instead of what the server says.
     public var message: String?
@@ -32,6 +34,7 @@ public struct ResponseRule: Sendable, Hashable {
         self.message = message
     }
 
+    /// Whether the rule is about this answer.
     public func matches(_ response: HTTPResponse) -> Bool {
         guard statuses.isEmpty || statuses.contains(where: { $0.contains(response.status) }) else { return false }
         guard let text else { return true }

@@ -43,6 +43,7 @@ public struct RetryPolicy: Sendable, Hashable {
         case failure(TransportError.Kind)
     }
 
+    /// What to do after a try.
     public enum Decision: Sendable, Hashable {
         case giveUp
         case again(after: Duration)

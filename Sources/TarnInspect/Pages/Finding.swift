@@ -65,6 +65,7 @@ public struct Finding: Sendable, Hashable {
         public static func < (a: Code, b: Code) -> Bool { a.rawValue < b.rawValue }
     }
 
+    /// What kind of damage it is.
     public var code: Code
     /// Where: `page 12`, `r/3`, `Issue 7`, `index Issue.author`.
     public var place: String

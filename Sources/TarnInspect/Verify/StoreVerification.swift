@@ -7,6 +7,7 @@ import TarnStore
 /// A store that is in use is looked at as of one commit, which a read transaction holds meanwhile: others read and write on, and pages that
 /// they free are not reused until it is done. What liblmdb would not open is read as it is (``isHeld``).
 public struct StoreVerification: Sendable {
+    /// The store's folder.
     public let path: String
     /// What is wrong: of each code the first hundred.
     public let findings: [Finding]
@@ -22,14 +23,19 @@ public struct StoreVerification: Sendable {
     public let transaction: UInt64
     /// The commit sequence of the store.
     public let sequence: UInt64
+    /// Bytes a page.
     public let pageSize: Int
     /// Pages that were ever used.
     public let pages: UInt64
+    /// Pages in the list of free ones.
     public let freePages: Int
     /// Rows that can be read, by entity, in the order of the catalog.
     public let records: [(entity: String, count: Int)]
+    /// Entries of all indexes that were looked at.
     public let indexEntries: Int
+    /// Stored responses.
     public let responses: Int
+    /// Entries of the change log.
     public let changes: Int
 
     /// Whether nothing is wrong.

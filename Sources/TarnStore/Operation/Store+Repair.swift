@@ -19,14 +19,18 @@ public struct RepairReport: Sendable, Hashable {
     public var ownRowsRemoved = 0
     /// Rows of records that cannot be read: left as they are, or taken out, as was asked for.
     public var damagedRows: [String] = []
+    /// Whether those rows are taken out.
     public var removesDamagedRows = false
     /// Whether the change log contradicted the rows: then it begins anew, and consumers are told to read everything again.
     public var clearsChangeLog = false
 
     /// What stands in a table that was made anew.
     public struct Rebuilt: Sendable, Hashable {
+        /// The table's name.
         public var name: String
+        /// How many entries it had.
         public var entriesBefore: Int
+        /// How many it has now.
         public var entriesAfter: Int
     }
 

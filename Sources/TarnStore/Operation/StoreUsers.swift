@@ -5,6 +5,7 @@ internal import LMDB
 
 /// A process that reads a store, or has a place in its table of readers.
 public struct StoreReaderSlot: Sendable, Hashable {
+    /// The process, in the namespace of whoever wrote it down.
     public var processID: Int
     /// Nil if the system does not say.
     public var processName: String?

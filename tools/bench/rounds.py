@@ -12,12 +12,16 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
+
+import server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORK = os.path.join(HERE, ".build-work")
 FLOOR = os.path.join(WORK, "floor")
 BENCH = os.path.join(HERE, ".build", "release", "Bench")
 RESULTS = os.path.join(HERE, "results.json")
+PEER_PYTHON = os.path.join(WORK, "dlt", "bin", "python")
 GENERATOR = os.path.join(HERE, "gen_pages.py")
 SHAPES = os.path.join(HERE, "gen_shapes.py")
 
@@ -27,10 +31,13 @@ class Program:
 
     `floor_arguments` is None if the floor does not take part, `runs` what Tarn and the peer are told to run, and `workload` gives the
     folder with the JSON and what is in it. `pages_per_commit` is None where the caller's counts. With a `stream`, its output is the
-    standard input of a run. What is in `first` is run by the same contender directly before, and its line is this one's `first`.
+    standard input of a run. What is in `first` is run by Tarn directly before, and its line is this one's `first`. With `is_served` a server
+    runs meanwhile; `peer` gives a peer that is a program of its own: it is told where the server, the pages and the store are, and returns a line.
     """
 
-    def __init__(self, floor_arguments=None, runs=None, workload=None, pages_per_commit=None, stream=None, first=None):
+    def __init__(self, floor_arguments=None, runs=None, workload=None, pages_per_commit=None, stream=None, first=None, is_served=False,
+                 peer=None):
+        self.is_served, self.peer = is_served, peer
         self.floor_arguments, self.runs, self.pages_per_commit = floor_arguments, runs, pages_per_commit
         self.workload, self.stream, self.first = workload or (lambda given: issues(given.records)), stream, first
 
@@ -43,6 +50,27 @@ def shape(name, times=1):
     """The responses that gen_shapes.py makes, so many times as many records as `--records`."""
     return Program(workload=lambda given: made(SHAPES, f"{name}-{times * given.records}", [name, str(times * given.records)]))
 
+
+def dlt(base, pages, store):
+    command = [PEER_PYTHON, os.path.join(HERE, "peer_dlt.py"), "--base", base, "--pages", pages, "--store", store]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        fail(f"dlt failed with status {done.returncode}: {done.stderr.strip()[-2000:]}")
+    return json.loads(done.stdout.strip().split("\n")[-1])
+
+
+def curl(base, pages, store):
+    command = ["curl", "--silent", "--show-error", "--fail", "--parallel", "--parallel-max", "16", f"{base}/small/[0-{REQUESTS - 1}]"]
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True)
+    seconds = time.monotonic() - start
+    if done.returncode != 0 or len(done.stdout) != REQUESTS * len(server.SMALL):
+        fail(f"curl: status {done.returncode}, {len(done.stdout)} bytes: {done.stderr[:500]}")
+    return {"seconds": seconds, "requests": REQUESTS, "durability": "none", "compression": "none"}
+
+
+# As many as TarnMirror.requests.
+REQUESTS = 20_000
 
 PROGRAMS = {
     "import": Program(floor_import),
@@ -59,6 +87,8 @@ PROGRAMS = {
     "memory": Program(),
     "query": Program(),
     "observe": Program(),
+    "mirror": Program(first="import", is_served=True, peer=dlt),
+    "http": Program(workload=lambda given: (None, {}), is_served=True, peer=curl),
     "scale": Program(lambda pages, store, given: ["scale", store, str(given.records)]),
 }
 
@@ -195,6 +225,10 @@ CASES = {case.name: case for case in [
     Case("observe", "ms", "lower", figure("wake"), "observe", "tarn.zstd", {"most": 5}),
     Case("observe.idle", "ms/s", "lower", figure("idle"), "observe", "tarn.zstd", {"most": 0.5}),
     Case("observe.writers", "of without", "higher", figure("writers"), "observe", "tarn.zstd", {"least": 0.9}),
+    Case("mirror.cold", "MB/s of JSON", "higher", import_rate, "mirror", "tarn.zstd", {"vs_cold": 0.7, "vs_peer": 10},
+         beside=("vs_cold", lambda line: import_rate(line["first"]))),
+    Case("mirror.cold.memory", "MB RssAnon", "lower", figure("anonymous"), "mirror", "tarn.zstd", {"most": 200}),
+    Case("http.get", "requests/s", "higher", lambda line: line["requests"] / line["seconds"], "http", "tarn.zstd", {"vs_peer": 0.7}),
     *scale_cases("", "tarn.none", read=0.7, related=0.5),
     *scale_cases(".zstd", "tarn.zstd", read=0.35, related=0.3),
 ]}
@@ -248,12 +282,12 @@ def contenders_of(program, cases):
     known = subprocess.run([BENCH, "--list"], check=True, capture_output=True, text=True).stdout.split("\n")
     wanted = {"floor", "peer"} | {case.tarn for case in cases}
     return [name for name in CONTENDERS if name in wanted
-            and (PROGRAMS[program].floor_arguments if name == "floor" else f"{PROGRAMS[program].runs or program} {name}" in known)]
+            and (PROGRAMS[program].floor_arguments if name == "floor" else name == "peer" and PROGRAMS[program].peer or f"{PROGRAMS[program].runs or program} {name}" in known)]
 
 
 def run_once(name, contender, pages, given):
     program = PROGRAMS[name]
-    first = program.first and run_once(program.first, contender, pages, given)
+    first = program.first and contender.startswith("tarn") and run_once(program.first, contender, pages, given)
     stores = os.path.join(WORK, "stores")
     shutil.rmtree(stores, ignore_errors=True)
     os.makedirs(stores)
@@ -261,10 +295,30 @@ def run_once(name, contender, pages, given):
     if contender == "floor":
         command = [FLOOR, *program.floor_arguments(pages, store, given)]
     else:
-        command = [BENCH, program.runs or name, contender, "--pages", pages, "--store", store,
+        command = [BENCH, program.runs or name, contender, "--pages", pages or WORK, "--store", store,
                    "--pages-per-commit", str(program.pages_per_commit or given.pages_per_commit), "--records", str(given.records)]
     # What the run before left to be written must not be paid for by this one.
     os.sync()
+    if program.is_served:
+        serving = server.Server(pages and os.path.abspath(pages), os.path.join(WORK, "server"))
+        try:
+            if contender == "peer":
+                line = program.peer(serving.base, pages, store)
+            else:
+                line = run_command(name, contender, program, [*command, "--base", serving.base], given)
+        finally:
+            serving.stop()
+    else:
+        line = run_command(name, contender, program, command, given)
+    if os.path.isdir(store):
+        line.setdefault("store_bytes", sum(entry.stat().st_size for entry in os.scandir(store)))
+    if first:
+        line["first"] = first
+    shutil.rmtree(stores)
+    return line
+
+
+def run_command(name, contender, program, command, given):
     stream = program.stream and subprocess.Popen(program.stream(given), stdout=subprocess.PIPE)
     done = subprocess.run(command, capture_output=True, text=True, stdin=stream.stdout if stream else subprocess.DEVNULL)
     if stream:
@@ -274,12 +328,7 @@ def run_once(name, contender, pages, given):
         stream.wait()
     if done.returncode != 0:
         fail(f"{contender} in {name} failed with status {done.returncode}: {done.stderr.strip()}")
-    line = json.loads(done.stdout.strip().split("\n")[-1])
-    line.setdefault("store_bytes", sum(entry.stat().st_size for entry in os.scandir(store)))
-    if first:
-        line["first"] = first
-    shutil.rmtree(stores)
-    return line
+    return json.loads(done.stdout.strip().split("\n")[-1])
 
 
 def check_work(contender, line, expected):
@@ -288,6 +337,8 @@ def check_work(contender, line, expected):
         if line["stored"] != line["written"]:
             fail(f"{contender} did not do the work: its store holds {line['stored']} records, and {line['written']} were written")
         return
+    if "issues" in line and line["issues"] != expected["issues"]:
+        fail(f"{contender} did not do the work: its store holds {line['issues']} issues of {expected['issues']}")
     if "counts" not in line and "stored_records" not in line:
         return
     if contender == "floor":
@@ -424,6 +475,9 @@ def print_store(program, lines):
         elif program == "observe":
             print(f"observe: {name}: {run['wake_with_commit']:.3f} ms with the commit itself; writers {run['alone']:,.0f}/s alone, "
                   f"{run['observed']:,.0f}/s with observers, {run['delivered']:,} results delivered")
+        elif program == "mirror":
+            print(f"mirror: {name}: {run['megabytes']:,.1f} MB of JSON in {run['seconds']:.2f} s, store {run['store_bytes'] / 1e6:,.1f} MB"
+                  + (f", RssAnon {run['anonymous']:.1f} MB at most" if "anonymous" in run else ""))
         elif program == "memory":
             print(f"memory: {name}: {run['written']:,} rows; at the end RssAnon {run['anonymous']:.1f} MB, "
                   f"RssFile {run['file']:.1f} MB")

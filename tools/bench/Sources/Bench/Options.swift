@@ -13,9 +13,11 @@ struct Options {
     let pagesPerCommit: Int
     /// Issues in the workload; the write cases take ten, the memory cases fifty times as many rows.
     let records: Int
+    /// Where the server is, for the cases that have one.
+    let base: String
 
     static let usage = """
-        usage: Bench PROGRAM CONTENDER --pages DIR --store DIR [--pages-per-commit N] [--records N]
+        usage: Bench PROGRAM CONTENDER --pages DIR --store DIR [--pages-per-commit N] [--records N] [--base URL]
                Bench --list
         """
 
@@ -26,7 +28,7 @@ struct Options {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             if argument.hasPrefix("--") {
-                guard ["--pages", "--store", "--pages-per-commit", "--records"].contains(argument), let value = rest.popFirst() else {
+                guard ["--pages", "--store", "--pages-per-commit", "--records", "--base"].contains(argument), let value = rest.popFirst() else {
                     throw BenchmarkError("\(argument) is not an option, or has no value\n\(Self.usage)")
                 }
                 named[argument] = value
@@ -43,6 +45,7 @@ struct Options {
         self.store = URL(filePath: store)
         self.pagesPerCommit = pagesPerCommit
         self.records = records
+        base = named["--base"] ?? ""
         if FileManager.default.fileExists(atPath: store) {
             throw BenchmarkError("\(store) is there already; every run needs a fresh store")
         }

@@ -23,6 +23,8 @@ enum TarnCases {
         Contender(name: "tarn.zstd", benchmark: "import.big") { try await TarnBig.measure($0, .zstd) },
         Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure),
         Contender(name: "tarn.zstd", benchmark: "observe", measure: TarnObserving.measure),
+        Contender(name: "tarn.zstd", benchmark: "mirror") { try await TarnMirror.measure($0, .zstd) },
+        Contender(name: "tarn.zstd", benchmark: "http", measure: TarnMirror.requests),
     ]
 
     /// A store with the workload, after an import that nobody measures.

@@ -1,7 +1,6 @@
 // An import of pages that come as a stream: how fast, and in how much memory.
 
 import Foundation
-import Synchronization
 import Tarn
 
 /// What one run of `import.big` measured and proved.
@@ -56,33 +55,6 @@ enum TarnBig {
         return BigMeasurement(
             seconds: seconds, megabytes: Double(bytes) / 1e6, commits: importing.commits, anonymous: anonymous,
             anonymousBefore: before, counts: try store.read(TarnModel.counts), expected: expected, compression: compression.rawValue)
-    }
-}
-
-/// Looks at the memory of the process again and again, on a thread of its own: what a commit needs is gone when it returns.
-private final class MemoryPeak: Sendable {
-    private let isEnding = Atomic(false)
-    private let most = Mutex<Result<Double, any Error>>(.success(0))
-    private let ended = DispatchSemaphore(value: 0)
-
-    init() {
-        let thread = Thread { [self] in
-            while !isEnding.load(ordering: .relaxed) {
-                let found = Result { try TarnMemory.resident("RssAnon") }
-                most.withLock { most in
-                    if case .success(let before) = most { most = found.map { max($0, before) } }
-                }
-                usleep(5000)
-            }
-            ended.signal()
-        }
-        thread.start()
-    }
-
-    func end() throws -> Double {
-        isEnding.store(true, ordering: .relaxed)
-        ended.wait()
-        return try most.withLock { try $0.get() }
     }
 }
 

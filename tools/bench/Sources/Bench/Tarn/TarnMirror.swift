@@ -1,0 +1,76 @@
+// What goes over HTTP: a whole mirror of an API, and many small answers.
+
+import Foundation
+import Tarn
+
+/// What one run of `mirror.cold` measured and proved.
+struct MirrorMeasurement: Encodable {
+    var seconds: Double
+    var megabytes: Double
+    /// The most RssAnon of the process meanwhile, in MB, looked at every 5 ms.
+    var anonymous: Double
+    var counts: [String: Int]
+    var durability = "full"
+    var compression: String
+}
+
+/// What one run of `http.get` measured.
+struct RequestsMeasurement: Encodable {
+    var seconds: Double
+    var requests: Int
+    var durability = "none"
+    var compression = "none"
+}
+
+enum TarnMirror {
+    /// A sync of an empty store, as `tarn sync` does it, from a server that lists the workload's pages.
+    static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> MirrorMeasurement {
+        let store = try TarnCases.open(options, compression)
+        let endpoint = Endpoint(
+            name: "issues", path: "/issues", parameters: [.init("page", "1")], entity: "Issue", pagination: .headerLink(),
+            commitUnit: .pages(options.pagesPerCommit))
+        let description = Description(
+            file: "bench", storePath: options.store.path, api: APIDescription(base: options.base),
+            schema: TarnModel.schema(compression), mapping: TarnModel.mapping, endpoints: [endpoint])
+        let mirror = try Mirror(description, store: store, transport: CurlTransport())
+        let clock = ContinuousClock(), peak = MemoryPeak(), start = clock.now
+        let report = try await mirror.sync()
+        let seconds = (clock.now - start) / .seconds(1)
+        let anonymous = try peak.end()
+        guard report.failures.isEmpty, report.report.diagnosticCount == 0 else {
+            throw BenchmarkError("Tarn did not mirror everything: \(report.failures.map(\.description)) \(report.report.diagnostics.prefix(3))")
+        }
+        let files = try FileManager.default.contentsOfDirectory(at: options.pages, includingPropertiesForKeys: [.fileSizeKey])
+        guard report.pages == files.count else { throw BenchmarkError("Tarn asked for \(report.pages) pages of \(files.count)") }
+        return MirrorMeasurement(
+            seconds: seconds, megabytes: Double(try sizeOfFiles(in: options.pages)) / 1e6, anonymous: anonymous,
+            counts: try store.read(TarnModel.counts), compression: compression.rawValue)
+    }
+
+    /// So many requests, and how many of them at a time.
+    static let requests = 20_000, atATime = 16
+
+    /// Small answers, 16 at a time, each looked at.
+    static func requests(_ options: Options) async throws -> RequestsMeasurement {
+        var settings = CurlTransport.Options()
+        settings.concurrencyPerHost = Self.atATime
+        let transport = CurlTransport(settings), base = options.base
+        let clock = ContinuousClock(), start = clock.now
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for task in 0..<Self.atATime {
+                group.addTask {
+                    var bytes = 0
+                    for number in stride(from: task, to: Self.requests, by: Self.atATime) {
+                        let response = try await transport.send(HTTPRequest(url: "\(base)/small/\(number)"))
+                        guard response.status == 200 else { throw BenchmarkError("request \(number) was answered \(response.status)") }
+                        bytes += response.body.count
+                    }
+                    return bytes
+                }
+            }
+            let bytes = try await group.reduce(0, +)
+            guard bytes > 0, bytes % Self.requests == 0 else { throw BenchmarkError("\(bytes) bytes came") }
+        }
+        return RequestsMeasurement(seconds: (clock.now - start) / .seconds(1), requests: Self.requests)
+    }
+}

@@ -56,8 +56,16 @@ struct PageWalk: ~Copyable {
     private let pageSize: Int
     private let lastPage: Int
     private let root: Page?
-    /// The branches above the leaf, and which child of each the walk is in.
-    private var branches: [(page: Page, index: Int, count: Int)] = []
+    /// A branch, and which of its children the walk is in.
+    private struct Branch {
+        var page: Page
+        var index: Int
+        var count: Int
+    }
+
+    /// The branch above the leaf, and those above it, the root first.
+    private var branch: Branch?
+    private var above: [Branch] = []
     private var leaf: Page?
     private var index = 0, count = 0
     private static let deepest = 32
@@ -118,8 +126,8 @@ struct PageWalk: ~Copyable {
     }
 
     mutating func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) {
-        branches.removeAll(keepingCapacity: true)
-        leaf = nil
+        above.removeAll(keepingCapacity: true)
+        (branch, leaf) = (nil, nil)
         (index, count) = (0, 0)
         guard let root else { return }
         try descend(from: root, to: key)
@@ -131,10 +139,11 @@ struct PageWalk: ~Copyable {
         var page = top
         while page.isBranch {
             let count = page.count
-            guard count > 0, branches.count < PageWalk.deepest else { throw PageWalk.damaged }
+            guard count > 0, above.count < PageWalk.deepest else { throw PageWalk.damaged }
             // The first key of a branch stands for everything that is less than the second.
             let behind = key.isEmpty ? 1 : try PageWalk.firstGreater(key, in: page, from: 1)
-            branches.append((page, behind - 1, count))
+            if let branch { above.append(branch) }
+            branch = Branch(page: page, index: behind - 1, count: count)
             page = try child(page, behind - 1)
         }
         guard page.isLeaf else { throw PageWalk.damaged }
@@ -189,13 +198,14 @@ struct PageWalk: ~Copyable {
 
     private mutating func nextLeaf() throws(LMDBError) {
         leaf = nil
-        while let last = branches.last {
-            guard last.index + 1 < last.count else {
-                branches.removeLast()
+        while var next = branch {
+            next.index += 1
+            guard next.index < next.count else {
+                branch = above.popLast()
                 continue
             }
-            branches[branches.count - 1].index += 1
-            let page = try child(last.page, last.index + 1)
+            branch = next
+            let page = try child(next.page, next.index)
             if page.isLeaf {
                 leaf = page
                 (index, count) = (0, page.count)
@@ -211,7 +221,7 @@ struct PageWalk: ~Copyable {
     ///
     /// - Parameter first: whether none was asked for so far.
     private func askAhead(first: Bool) {
-        guard let branch = branches.last else { return }
+        guard let branch else { return }
         func leaf(_ ahead: Int) -> Page? {
             let index = branch.index + ahead
             guard index < branch.count, let number = branch.page.child(index) else { return nil }

@@ -53,17 +53,38 @@ final class QueryEvaluation {
 
     func isFolded(_ index: Int) -> Bool { direct[index].isFolded }
 
-    /// Asks for what the first test will look at in rows. Where that is says the directory, which is not far from the row's beginning.
-    func askAhead(_ rows: UnsafeBufferPointer<RawCursor.Entry>) {
-        guard start >= 0, rows.count > 1 else { return }
-        let first = program[Int(start)]
-        guard first.isDirect else { return }
-        let rank = Int(first.rank), place = RowFormat.headerSize + 2 + rank * 4
-        for (_, row) in rows where row.count > place + 4 && row[1] & RowFormat.wide == 0 && row[2] == RowFormat.uncompressed {
-            let fields = Int(row.load(RowFormat.headerSize, UInt16.self))
-            let value = rank == 0 ? 0 : Int(row.load(place - 2, UInt16.self)), offset = RowFormat.headerSize + 2 + fields * 4 + value
-            if offset < row.count, let base = row.baseAddress { ask(for: base + offset) }
+    /// Finds what the first test will look at in rows, and asks for it: the directory, which says where it is, is not far from the row's
+    /// beginning. Empty where it is not as simple as that.
+    func findAhead(_ rows: UnsafeBufferPointer<RawCursor.Entry>, of entity: UInt16, into values: UnsafeMutableBufferPointer<Bytes>) {
+        var field: UInt16 = 0, rank = Int.max
+        if start >= 0, program[Int(start)].isComparison { (field, rank) = (program[Int(start)].field, Int(program[Int(start)].rank)) }
+        for (index, (_, row)) in rows.enumerated() {
+            let value = rank == .max ? nil : QueryEvaluation.value(of: field, at: rank, in: row, of: entity)
+            if let value { ask(for: value.baseAddress.unsafelyUnwrapped) }
+            values.initializeElement(at: index, to: value ?? .empty)
         }
+    }
+
+    /// A value of an uncompressed row of an entity, if it stands where it does in a row that has every field. Not empty.
+    @inline(__always)
+    private static func value(of field: UInt16, at rank: Int, in row: Bytes, of entity: UInt16) -> Bytes? {
+        let place = RowFormat.headerSize + 2 + rank * 4
+        guard let base = row.baseAddress, row.count >= place + 4, base.load(as: UInt8.self) == RowFormat.version,
+            base.load(fromByteOffset: 1, as: UInt8.self) & ~RowFormat.partial == 0,
+            base.load(fromByteOffset: 2, as: UInt8.self) == RowFormat.uncompressed, number(6) == Int(entity), number(place) == Int(field)
+        else { return nil }
+        func number(_ offset: Int) -> Int { Int(UInt16(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt16.self))) }
+        let fields = number(RowFormat.headerSize), values = RowFormat.headerSize + 2 + fields * 4
+        let start = values + (rank == 0 ? 0 : number(place - 2)), end = values + number(place + 2)
+        guard rank < fields, start < end, end <= row.count else { return nil }
+        return Bytes(start: base + start, count: end - start)
+    }
+
+    /// Whether a record does not meet the condition, whatever else it has, as ``findAhead(_:of:into:)`` has found this in it.
+    @inline(__always)
+    func rejects(_ value: Bytes) -> Bool {
+        let first = program.baseAddress.unsafelyUnwrapped + Int(start), value = EncodedValue(value)
+        return (!value.isNull && first.pointee.isMet(by: value) ? first.pointee.onTrue : first.pointee.onFalse) == QueryFilter.reject
     }
 
     /// Whether a record meets the condition.

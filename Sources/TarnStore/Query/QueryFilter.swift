@@ -21,6 +21,9 @@ final class QueryFilter {
         var operand = StoredOperand()
         /// Of `isIn`: the operands; of `like`: the pattern.
         var list: UnsafeRawBufferPointer = .empty
+
+        /// Whether it looks at a value where it stands, and null does not meet it.
+        var isComparison: Bool { isDirect && code != .isMissing && code != .containsTarget }
     }
 
     static let accept: Int32 = -1

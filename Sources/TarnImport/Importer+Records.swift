@@ -38,7 +38,7 @@ extension Importer {
         for part in envelope { targets.append(try target(part.entity, nil)) }
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
         guard body.count <= limits.documentSize else { throw .tooLarge(.document, limit: limits.documentSize) }
-        let tape = try parse(body)
+        let tape = try parser.parse(keeping: body)
         // Before anything is drafted, so that an error leaves nothing.
         var places: [[Int]] = []
         for part in envelope { places.append(try locate(part, in: tape)) }

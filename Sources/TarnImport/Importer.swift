@@ -86,7 +86,7 @@ public final class Importer {
         let target = try target(entity, parent)
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
         guard body.count <= limits.documentSize else { return try addDivided(body, records, target, context, questions) }
-        let tape = try parse(body)
+        let tape = try parser.parse(keeping: body)
         let places = try locate(records, in: tape)
         drafter.begin(context, tape)
         var added = draft(tape, places, target)
@@ -170,13 +170,6 @@ public final class Importer {
         }
         listed += added.count
         return added
-    }
-
-    func parse(_ body: [UInt8]) throws(ImportError) -> Tape {
-        let result: Result<Tape, ImportError> = body.withUnsafeBytes { bytes in
-            do throws(ImportError) { return .success(try parser.parse(bytes)) } catch { return .failure(error) }
-        }
-        return try result.get()
     }
 
     /// The diagnostics of the unit so far.

@@ -19,6 +19,10 @@ struct ParserDifferenceTests {
         let before = fast.exactReadings
         let one = ParsedJSON(document, fast), other = ParsedJSON(document, exact)
         let isFast = fast.exactReadings == before
+        let standing = ParsedJSON(standing: document, fast)
+        if standing != one {
+            Issue.record("seed \(seed): \(String(decoding: document, as: UTF8.self).debugDescription) is \(standing) where it stands", sourceLocation: location)
+        }
         if one != other {
             Issue.record("seed \(seed): \(String(decoding: document, as: UTF8.self).debugDescription) is \(one) and \(other)", sourceLocation: location)
         }

@@ -10,9 +10,13 @@ final class JSONParser {
     static let maximumDepth = 1024
 
     private let parser: OpaquePointer
+    /// Where a document is copied to that cannot be read where it stands.
     private var padded: UnsafeMutableRawPointer
     private var capacity: Int
+    /// The document: in `padded`, or in the array that is kept for that.
+    private var source: UnsafeRawPointer
     private var count = 0
+    private var kept: [UInt8] = []
     private var structurals = UnsafeBufferPointer<UInt32>(start: nil, count: 0)
     private var numberTexts: NumberTexts?
     private var exact = ExactParser()
@@ -34,6 +38,7 @@ final class JSONParser {
         self.isExact = isExact
         capacity = 1 << 16
         padded = .allocate(byteCount: capacity + tarn_json_padding(), alignment: 64)
+        source = UnsafeRawPointer(padded)
     }
 
     deinit {
@@ -54,19 +59,40 @@ final class JSONParser {
         }
         if let base = bytes.baseAddress { padded.copyMemory(from: base, byteCount: bytes.count) }
         (padded + bytes.count).initializeMemory(as: UInt8.self, repeating: 0, count: tarn_json_padding())
-        count = bytes.count
+        kept = []
+        return try parse(UnsafeRawPointer(padded), bytes.count, behind: mark)
+    }
+
+    /// The same for a body that a transport has filled: it is read where it stands, and kept until the next call, if the array has as much
+    /// memory behind its elements as simdjson reads there.
+    func parse(keeping body: [UInt8]) throws(ImportError) -> Tape {
+        let (mark, base) = body.withUnsafeBytes { (JSONParser.markLength($0), $0.baseAddress) }
+        guard let base, body.capacity - body.count >= tarn_json_padding() else {
+            let result: Result<Tape, ImportError> = body.withUnsafeBytes { bytes in
+                do throws(ImportError) { return .success(try parse(bytes)) } catch { return .failure(error) }
+            }
+            return try result.get()
+        }
+        // The elements stay where they are: whoever changes the array elsewhere gets a copy.
+        kept = body
+        return try parse(base + mark, body.count - mark, behind: mark)
+    }
+
+    private func parse(_ start: UnsafeRawPointer, _ length: Int, behind mark: Int) throws(ImportError) -> Tape {
+        (source, count) = (start, length)
         numberTexts = nil
         if !isExact, let tape = parseFast() { return tape }
         structurals = UnsafeBufferPointer(start: nil, count: 0)
         do throws(JSONProblem) {
             return try parseExactly()
         } catch {
-            throw .invalidJSON(reason: error.reason, offset: error.offset + mark, beginning: JSONParser.sample(bytes))
+            throw .invalidJSON(
+                reason: error.reason, offset: error.offset + mark, beginning: JSONParser.sample(Bytes(start: source, count: count)))
         }
     }
 
     private func parseFast() -> Tape? {
-        let document = tarn_json_parse(parser, padded.assumingMemoryBound(to: UInt8.self), count)
+        let document = tarn_json_parse(parser, source.assumingMemoryBound(to: UInt8.self), count)
         guard document.error == 0, let words = document.tape, let strings = document.strings else { return nil }
         structurals = UnsafeBufferPointer(start: document.structurals, count: document.structural_count)
         return Tape(
@@ -75,10 +101,10 @@ final class JSONParser {
 
     private func parseExactly() throws(JSONProblem) -> Tape {
         exactReadings += 1
-        try exact.parse(Bytes(start: padded, count: count), maximumDepth: JSONParser.maximumDepth)
+        try exact.parse(Bytes(start: source, count: count), maximumDepth: JSONParser.maximumDepth)
         numberTexts = exact.numberTexts
         let words = exact.tapeWords, strings = exact.tapeStrings
-        return Tape(words: words, strings: strings.baseAddress ?? UnsafeRawPointer(padded), parser: self)
+        return Tape(words: words, strings: strings.baseAddress ?? source, parser: self)
     }
 
     static func markLength(_ body: Bytes) -> Int { body.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
@@ -91,9 +117,9 @@ final class JSONParser {
         numberTexts = texts
         guard let start = texts.offset(of: index), start < count else { return nil }
         var end = start
-        let source = Bytes(start: padded, count: count)
-        while end < count, NumberTexts.isPartOfNumber(source[end]) { end += 1 }
-        return source.slice(start..<end)
+        let text = Bytes(start: source, count: count)
+        while end < count, NumberTexts.isPartOfNumber(text[end]) { end += 1 }
+        return text.slice(start..<end)
     }
 
     /// The first characters of a body, so that an error shows what came instead of JSON.

@@ -10,26 +10,42 @@ enum ParsedJSON: Equatable {
 
     init(_ document: some Collection<UInt8>, _ parser: JSONParser) {
         self = Array(document).withUnsafeBytes { bytes in
-            do throws(ImportError) {
-                let tape = try parser.parse(bytes)
-                var strings: [[UInt8]] = [], numbers: [[UInt8]] = []
-                var index = Tape.root
-                while index < tape.words.count - 1 {
-                    switch tape.kind(index) {
-                    case .string: strings.append(Array(tape.string(index)))
-                    case .double: numbers.append(tape.numberText(index).map { Array($0) } ?? [])
-                    default: break
-                    }
-                    switch tape.kind(index) {
-                    case .object, .array: index += 1
-                    default: index = tape.next(index)
-                    }
+            ParsedJSON { () throws(ImportError) in try parser.parse(bytes) }
+        }
+    }
+
+    /// Read where it stands, in front of bytes that would go on with it: what was in the array before.
+    init(standing document: [UInt8], _ parser: JSONParser) {
+        var body = document
+        let rest = Array(repeating: document.last ?? UInt8(ascii: "1"), count: 100)
+        body.append(contentsOf: rest)
+        body.removeLast(rest.count)
+        self.init { () throws(ImportError) in try parser.parse(keeping: body) }
+    }
+
+    private init(_ parse: () throws(ImportError) -> Tape) {
+        do throws(ImportError) {
+            let tape = try parse()
+            var strings: [[UInt8]] = [], numbers: [[UInt8]] = []
+            var index = Tape.root
+            while index < tape.words.count - 1 {
+                switch tape.kind(index) {
+                case .string: strings.append(Array(tape.string(index)))
+                case .double: numbers.append(tape.numberText(index).map { Array($0) } ?? [])
+                default: break
                 }
-                return .taken(words: Array(tape.words), strings: strings, numbers: numbers)
-            } catch {
-                guard case .invalidJSON(let reason, let offset, _) = error else { return .refused(offset: -1, reason: "\(error)") }
-                return .refused(offset: offset, reason: reason)
+                switch tape.kind(index) {
+                case .object, .array: index += 1
+                default: index = tape.next(index)
+                }
             }
+            self = .taken(words: Array(tape.words), strings: strings, numbers: numbers)
+        } catch {
+            guard case .invalidJSON(let reason, let offset, _) = error else {
+                self = .refused(offset: -1, reason: "\(error)")
+                return
+            }
+            self = .refused(offset: offset, reason: reason)
         }
     }
 

@@ -31,6 +31,27 @@ struct CurlTLSTests {
         await expectFailure(.tls) { try await transport.send(HTTPRequest(url: "https://localhost:\(server.port)/")) }
     }
 
+    @Test("through a proxy TLS is spoken with the server: the proxy sees where it is, its own credentials, and nothing else")
+    func tunnel() async throws {
+        let server = try TLSServer(name: "localhost"), proxy = try TunnelServer()
+        defer { proxy.close() }
+        let request = HTTPRequest(
+            url: "https://localhost:\(server.port)/secret-path", headers: HTTPHeaders([.init("Authorization", "Bearer hush")]))
+        var options = CurlTransport.Options()
+        options.proxy = proxy.base.replacing("http://", with: "http://ada:lovelace@")
+        // Who answers behind the proxy is verified as without.
+        await expectFailure(.tls) { try await CurlTransport(options).send(request) }
+        options.certificateAuthorities = server.certificate
+        #expect(try await CurlTransport(options).send(request).status == 200)
+        #expect(proxy.requests.count == 2)
+        for head in proxy.requests {
+            #expect(head.hasPrefix("CONNECT localhost:\(server.port) HTTP/1.1\r\n"), "\(head)")
+            #expect(head.contains("Proxy-Authorization: Basic YWRhOmxvdmVsYWNl\r\n") && !head.contains("hush") && !head.contains("secret-path"))
+        }
+        let seen = String(decoding: proxy.bytes, as: UTF8.self)
+        #expect(!proxy.bytes.isEmpty && !seen.contains("hush") && !seen.contains("secret-path") && !seen.contains("Proxy-Authorization"))
+    }
+
     @Test("a server that wants to know its client is shown the certificate, from one file or from two")
     func clientCertificate() async throws {
         let authority = try TestAuthority(), server = try TLSServer(authority, asksForClient: true)

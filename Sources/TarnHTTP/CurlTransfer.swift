@@ -225,6 +225,9 @@ final class CurlTransfer {
             return CurlFailure(kind: .protocol, detail: "\(place) does not speak HTTP as expected: it says two lengths of one body")
         }
         switch code {
+        case CURLE_OUT_OF_MEMORY where !isHeadComplete, CURLcode(rawValue: 100) where !isHeadComplete:
+            // That is how libcurl says that a line is longer than it takes, 100 KB (lib/dynbuf.c); from 8.6 on with a code of its own.
+            return CurlFailure(kind: .tooLarge, detail: "a header field of \(place) is longer than 100 KB")
         case CURLE_PROXY: return CurlFailure(kind: .connect, detail: "the proxy does not lead to \(place): \(said)")
         case CURLE_URL_MALFORMAT: return CurlFailure(kind: .url, detail: said)
         case CURLE_COULDNT_RESOLVE_HOST:

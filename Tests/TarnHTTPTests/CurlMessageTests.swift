@@ -100,6 +100,9 @@ struct CurlMessageTests {
             let error = await expectFailure(.tooLarge) { try await CurlTransport().send(HTTPRequest(url: server.base + "/")) }
             #expect(error?.detail.contains("262144 bytes") == true)
         }
+        let longest = try RawServer("HTTP/1.1 200 OK\r\nX-Huge: \(String(repeating: "a", count: 400_000))\r\nContent-Length: 2\r\n\r\n[]")
+        let error = await expectFailure(.tooLarge) { try await CurlTransport().send(HTTPRequest(url: longest.base + "/")) }
+        #expect(error?.detail.contains("a header field of 127.0.0.1:\(longest.port) is longer than 100 KB") == true)
         let fine = try RawServer("HTTP/1.1 200 OK\r\n\(huge)Content-Length: 2\r\n\r\n[]")
         #expect(try await CurlTransport().send(HTTPRequest(url: fine.base + "/")).headers["X-Huge"]?.utf8.count == 90_000)
     }

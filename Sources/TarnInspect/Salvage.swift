@@ -100,6 +100,9 @@ private final class Salvage {
     }
 
     func run() throws -> SalvageReport {
+        if file.isCatalogDoubtful {
+            report.lose("meta", "the checksum of the catalog is wrong, and there is no other copy: a name, a type or a value of an enumeration may be another one")
+        }
         for root in file.catalog.entities where root.root == root.id {
             let table = TableName.records(root.id)
             try file.forEach(in: table) { key, value in

@@ -98,6 +98,31 @@ struct SalvageTests {
         }
     }
 
+    @Test("in the place of a catalog with a wrong checksum an older copy is taken, or else the catalog itself, which is said")
+    func catalogOfAnotherText() throws {
+        let rich = try RichStore()
+        let lines = try dump(rich.path)
+        try rich.damage(#require(VerificationTests.damages.first { $0.testDescription == "a letter of the catalog" }))
+        try withNew { new in
+            let report = try SalvageReport.salvage(rich.path, to: new)
+            #expect(report.lostCount == 0)
+            #expect(try dump(new) == lines)
+        }
+        // In all copies.
+        let damaged = try rich.bytes, login = Array("\"login\"".utf8), logon = Array("\"logon\"".utf8)
+        var bytes = damaged
+        for start in damaged.indices.dropLast(7) where damaged[start] == 0x22 && damaged[start..<start + 7].elementsEqual(login) {
+            bytes.replaceSubrange(start..<start + 7, with: logon)
+        }
+        try rich.write(bytes)
+        try withNew { new in
+            let report = try SalvageReport.salvage(rich.path, to: new)
+            #expect(report.lostCount == 1 && report.lost[0].reason.contains("checksum of the catalog"), "\(report.lost)")
+            #expect(!report.hasProgress)
+            #expect(try dump(new) == lines.map { $0.replacingOccurrences(of: "\"login\"", with: "\"logon\"") })
+        }
+    }
+
     @Test("rows that are damaged are named, and two that have the same unique value do not both come along")
     func damagedRows() throws {
         for (codes, reason) in [([.rowChecksum] as Set<Finding.Code>, "the checksum is wrong"), ([.indexNotUnique], "has the same login")] {

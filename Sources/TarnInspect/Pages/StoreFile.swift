@@ -17,6 +17,8 @@ final class StoreFile: RecordSource {
     /// Of a file without a catalog that can be read: an empty one.
     private(set) var catalog = Catalog()
     private(set) var hasCatalog = false
+    /// Whether the catalog is one whose checksum is wrong, taken for want of a better one.
+    private(set) var isCatalogDoubtful = false
     private(set) var rules: [UInt16: EntityRules] = [:]
     /// Marks of indexes that are not complete.
     private(set) var marks: [UInt32: IndexMark] = [:]
@@ -191,23 +193,36 @@ final class StoreFile: RecordSource {
         try bytes.bytes.withUnsafeBytes { page in try value.withUnsafeBytes { try body(page.slice(node.key), $0) } }
     }
 
-    /// Looks for the catalog and the dictionaries on all pages of the file: what was once written stands there for a while.
+    /// Looks for the catalog and the dictionaries on all pages of the file: what was once written stands there for a while. A catalog whose
+    /// checksum is wrong is better than none.
     func lookForSettings() {
-        var best: (size: Int, text: [UInt8])?
+        var best = settings["\(MetaKey.catalog)"].flatMap { text in
+            text.withUnsafeBytes(StoredCatalog.init).map { (rank: StoreFile.rank(of: $0), isSound: $0.isSound, text: text) }
+        }
         for number in 2..<max(2, min(snapshot.file.pageCount, 1 << 40)) {
             forEachNode(ofLeaf: number) { _, key, value in
                 let name = String(decoding: key, as: UTF8.self)
-                if name == "\(MetaKey.catalog)", let found = try? JSONDecoder().decode(Catalog.self, from: Data(value)) {
-                    // Ids are never used again: the newest has the highest.
-                    let size = Int(found.nextEntity) + Int(found.nextIndex) + found.entities.reduce(0) { $0 + Int($1.nextField) + $1.fields.count }
-                    if size >= best?.size ?? 0 { best = (size, Array(value)) }
+                if name == "\(MetaKey.catalog)", let found = StoredCatalog(value) {
+                    let rank = StoreFile.rank(of: found)
+                    if let best, best.rank > rank { return }
+                    best = (rank, found.isSound, Array(value))
                 } else if name.hasPrefix(MetaKey.dictionaryPrefix), settings[name] == nil, value.count > 2 {
                     settings[name] = Array(value)
                 }
             }
         }
-        if let best { settings["\(MetaKey.catalog)"] = best.text }
+        if let best {
+            settings["\(MetaKey.catalog)"] = best.text
+            isCatalogDoubtful = !best.isSound
+        }
         takeSettings()
+    }
+
+    /// Ids are never used again: the newest catalog has the highest. None that is not sound is better than one that is.
+    private static func rank(of stored: StoredCatalog) -> (Int, Int) {
+        let catalog = stored.catalog
+        let age = Int(catalog.nextEntity) + Int(catalog.nextIndex) + catalog.entities.reduce(0) { $0 + Int($1.nextField) + $1.fields.count }
+        return (stored.isSound ? 1 : 0, age)
     }
 
     // MARK: - Settings and catalog
@@ -234,10 +249,11 @@ final class StoreFile: RecordSource {
             }
         }
         guard let text = settings["\(MetaKey.catalog)"] else { return }
-        guard let read = try? JSONDecoder().decode(Catalog.self, from: Data(text)) else {
+        guard let read = text.withUnsafeBytes(StoredCatalog.init) else {
             return findings.add(.catalog, "meta", "the catalog is not the JSON that is expected")
         }
-        catalog = read
+        guard read.isSound || isCatalogDoubtful else { return findings.add(.catalog, "meta", "the checksum of the catalog is wrong") }
+        catalog = read.catalog
         hasCatalog = true
         for entity in catalog.entities { rules[entity.id] = EntityRules(entity, catalog) }
     }

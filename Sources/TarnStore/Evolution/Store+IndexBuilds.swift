@@ -112,7 +112,7 @@ extension StoreWriter {
                 if isNew { try raw.removeAll(state.index(id)) }
             }
             try raw.willAdd()
-            try raw.put(state.meta, key: MetaKey.catalog, text: try Store.encode(changed))
+            try raw.put(state.meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: changed))
         }
         for (id, mark) in step.indexes {
             if let mark { try mark.put(id, raw, state.meta) } else { try IndexMark.remove(id, raw, state.meta) }

@@ -123,7 +123,7 @@ extension Store {
             try body(&catalog, access)
             guard catalog != access.catalog else { return }
             catalog.resolve()
-            try raw.put(meta, key: MetaKey.catalog, text: try Store.encode(catalog))
+            try raw.put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: catalog))
             try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
         }
         try reload()

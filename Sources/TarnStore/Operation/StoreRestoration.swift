@@ -42,7 +42,7 @@ package final class StoreRestoration {
             try transaction.raw.put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
             try transaction.raw.put(meta, key: MetaKey.generation, number: 1)
             try transaction.raw.put(meta, key: MetaKey.sequence, number: 0)
-            try transaction.raw.put(meta, key: MetaKey.catalog, text: try Store.encode(catalog))
+            try transaction.raw.put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: catalog))
         }
     }
 

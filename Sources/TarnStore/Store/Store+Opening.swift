@@ -97,7 +97,7 @@ extension Store {
             try transaction.raw.put(meta, key: MetaKey.generation, number: 1)
             try transaction.raw.put(meta, key: MetaKey.sequence, number: 0)
             if let quota = options.quota { try transaction.raw.put(meta, key: MetaKey.quota, number: UInt64(quota)) }
-            try transaction.raw.put(meta, key: MetaKey.catalog, text: try encode(Catalog()))
+            try transaction.raw.put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: Catalog()))
         }
     }
 
@@ -161,17 +161,11 @@ extension Store {
         guard let bytes = try raw.get(meta, key: MetaKey.catalog) else {
             throw StoreError.damagedCatalog(path: path, detail: "it is missing")
         }
-        do {
-            return try JSONDecoder().decode(Catalog.self, from: Data(bytes))
-        } catch {
+        guard let stored = StoredCatalog(bytes) else {
             throw StoreError.damagedCatalog(path: path, detail: "it is not the JSON that is expected")
         }
-    }
-
-    static func encode(_ catalog: Catalog) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(catalog), as: UTF8.self)
+        guard stored.isSound else { throw StoreError.damagedCatalog(path: path, detail: "its checksum is wrong") }
+        return stored.catalog
     }
 
     /// Changes the catalog, in one short transaction. New indexes of tables with many rows are left to be built: they get marks.
@@ -210,7 +204,7 @@ extension Store {
                 mark.isNew = false
                 try mark.put(unique.index, raw, state.meta)
             }
-            try raw.put(state.meta, key: MetaKey.catalog, text: try encode(change.catalog))
+            try raw.put(state.meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: change.catalog))
             let generation = try raw.number(state.meta, key: MetaKey.generation)
             try raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
             for index in try IndexMark.all(raw, state.meta).keys where indexes[index] == nil {

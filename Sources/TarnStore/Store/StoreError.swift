@@ -132,7 +132,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .damagedDictionary(let entity, let key, let dictionary):
             "the row of \(entity) \(key) needs the dictionary \(dictionary), which is missing or damaged, as do all rows that were compressed with it; restore the store from a backup, or mirror again"
         case .damagedCatalog(let path, let detail):
-            "\(path): the catalog in the store cannot be read (\(detail)); restore it from a backup, or mirror again"
+            "\(path): the catalog in the store cannot be read (\(detail)); restore it from a backup, or mirror again, or try `tarn inspect salvage`"
         case .changesTrimmed(let oldest):
             "the change log begins at \(oldest); what was before is gone. Read the records anew, and go on from the token of that snapshot"
         case .otherIncarnation(let expected, let found):

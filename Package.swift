@@ -8,6 +8,13 @@ import PackageDescription
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 
+/// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
+let isStoreOnly = Context.environment["TARN_PART"] == "store"
+let storeTargets: Set = [
+    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "LMDB", "TarnStore", "TarnImport", "TarnInspect", "StoreWorker", "LMDBTests",
+    "TarnStoreTests", "TarnImportTests",
+]
+
 let package = Package(
     name: "tarn",
     products: [
@@ -52,7 +59,7 @@ let package = Package(
         // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.
         .executableTarget(name: "FixtureServer", dependencies: ["TarnHTTP"]),
         // A process on a store that tests kill, give faults to, and let check a store. Not part of any product.
-        .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "TarnInspect", "LMDB"]),
+        .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "TarnImport", "TarnInspect", "LMDB"]),
 
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
         .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd"], exclude: ["Golden"]),
@@ -72,3 +79,9 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+if isStoreOnly {
+    package.targets.removeAll { !storeTargets.contains($0.name) }
+    package.products = [.library(name: "TarnInspect", targets: ["TarnInspect"])]
+    package.dependencies = []
+}

@@ -59,22 +59,49 @@ private func write(_ store: Store, _ workload: Workload) throws {
     }
 }
 
-/// Writes a number of transactions of stream 0, three attempts each, and says `ack 0 NUMBER`, or `failed KIND TEXT` for an attempt. A
+/// What a script writes.
+struct Script {
+    var schema: Schema
+    /// How far a store has come.
+    var done: (StoreReader) throws -> Int
+    /// Writes the transaction with a number.
+    var run: (Int, Store) throws -> Void
+
+    /// Transactions of stream 0.
+    static func writes() -> Script {
+        Script(schema: Workload.schema, done: { try Workload.count(of: 0, $0.access) }) { number, store in
+            try store.write { try Workload(stream: 0).run(number, &$0) }
+        }
+    }
+
+    /// Units of an import.
+    static func imports() -> Script {
+        var workload: ImportWorkload?
+        return Script(schema: ImportWorkload.schema, done: ImportWorkload.count) { number, store in
+            let current = try workload.flatMap { $0.store === store ? $0 : nil } ?? ImportWorkload(store)
+            // One that fails is let go of: a store that is to be closed must not be held.
+            workload = nil
+            try current.run(number)
+            workload = current
+        }
+    }
+}
+
+/// Writes a number of transactions, three attempts each, and says `ack 0 NUMBER`, or `failed KIND TEXT` for an attempt. A
 /// store that says so is closed and opened again. Ends with 0 if everything was written, with 3 if it gave up, and with 4 if
 /// a reader of this process saw something else than what was acknowledged.
-func script(_ path: String, count: Int, _ options: Store.Options) -> Int32 {
-    let workload = Workload(stream: 0)
+func run(_ script: Script, _ path: String, count: Int, _ options: Store.Options) -> Int32 {
     var store: Store?
     var acknowledged = 0, failures = 0
     while acknowledged < count {
         guard failures < 3 else { return 3 }
         do {
-            let open = try store ?? Store.open(at: path, schema: Workload.schema, options: options)
-            if store == nil, acknowledged == 0 { acknowledged = try open.read { try Workload.count(of: 0, $0.access) } }
+            let open = try store ?? Store.open(at: path, schema: script.schema, options: options)
+            if store == nil, acknowledged == 0 { acknowledged = try open.read { try script.done($0) } }
             store = open
             let number = acknowledged + 1
             if number > count { break }
-            try open.write { try workload.run(number, &$0) }
+            try script.run(number, open)
             acknowledged = number
             failures = 0
             say("ack 0 \(number)")
@@ -83,7 +110,7 @@ func script(_ path: String, count: Int, _ options: Store.Options) -> Int32 {
             store = told(error, store)
         }
         do {
-            let seen = try store?.read { try Workload.count(of: 0, $0.access) } ?? acknowledged
+            let seen = try store?.read { try script.done($0) } ?? acknowledged
             if seen != acknowledged {
                 say("wrong: a reader sees \(seen), and \(acknowledged) were acknowledged")
                 return 4

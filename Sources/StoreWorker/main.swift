@@ -2,6 +2,8 @@
 //
 //     StoreWorker write STORE STREAMS [full|relaxed]    writes the streams (0,1,2) until standard input ends; `ack STREAM NUMBER`
 //     StoreWorker script STORE COUNT [full|relaxed]     writes COUNT transactions of stream 0 and says what came of each
+//     StoreWorker import STORE COUNT [full|relaxed]     the same with COUNT units of an import (`ImportWorkload`)
+//     StoreWorker dump STORE                            all tables but `meta`, as `mdb_dump` writes them
 //     StoreWorker read STORE                            holds a snapshot until standard input ends, and looks at it again
 //     StoreWorker check [further]                       checks the stores that standard input names, a line each (see `Check`)
 //     StoreWorker count STORE FIRST LAST [killed]       sets counter 7 to FIRST…LAST, a commit each; `killed`: without telling anybody of
@@ -44,7 +46,9 @@ let durability: Store.Options = .init(durability: arguments.count > 3 && argumen
 do {
     switch (arguments.first, arguments.count) {
     case ("write", 3...4): try write(arguments[1], arguments[2].split(separator: ",").compactMap { Int($0) }, durability)
-    case ("script", 3...4): exit(script(arguments[1], count: Int(arguments[2]) ?? 0, durability))
+    case ("script", 3...4): exit(run(.writes(), arguments[1], count: Int(arguments[2]) ?? 0, durability))
+    case ("import", 3...4): exit(run(.imports(), arguments[1], count: Int(arguments[2]) ?? 0, durability))
+    case ("dump", 2): try dump(arguments[1])
     case ("read", 2): try holdSnapshot(arguments[1])
     case ("check", 1...2): exit(checkStores(further: arguments.count == 2))
     case ("count", 4...5): try count(arguments[1], Int64(arguments[2]) ?? 0, Int64(arguments[3]) ?? 0, isKilled: arguments.count == 5)

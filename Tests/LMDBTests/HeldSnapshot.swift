@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import LMDB
 
-/// Whether the thread sanitizer watches: it needs most of the address space for itself.
-let isThreadSanitized = dlsym(nil, "__tsan_init") != nil
+/// Whether a sanitizer watches: it needs most of the address space for itself.
+let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 
 /// Begins a read on a thread of its own, and ends it on request.
 final class HeldSnapshot: @unchecked Sendable {

@@ -1,6 +1,7 @@
 // What the tests of the command line share: folders, recordings as text, and stores that `tarn sync` makes.
 
 import Foundation
+import Glibc
 import Synchronization
 import TarnStore
 import Testing
@@ -45,6 +46,9 @@ final class TemporaryFolder: Sendable {
 
 /// The forge, mirrored once for all tests that only read.
 enum Forge {
+    /// Whether a sanitizer watches: everything takes several times as long, and as much memory.
+    static let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+
     private static let mirrored = Task { () -> (folder: TemporaryFolder, store: String) in
         let folder = try TemporaryFolder()
         let server = try LocalServer(directory: Repository.forge)

@@ -199,7 +199,7 @@ struct PartsTests {
     }
 
     /// In a process of its own: the memory of other tests would count.
-    @Test("a response of many objects goes through a fraction of its size in memory, as one atomic change")
+    @Test("a response of many objects goes through a fraction of its size in memory, as one atomic change", .disabled(if: isSanitized))
     func boundedMemory() async {
         await #expect(processExitsWith: .success) {
             // 30 MB, and 300 MB with a million objects if TARN_LARGE is set.
@@ -248,7 +248,7 @@ struct PartsTests {
     }
 
     /// In a process of its own: the memory of other tests would count.
-    @Test("parts that are each a unit need memory for one part, however large the document is")
+    @Test("parts that are each a unit need memory for one part, however large the document is", .disabled(if: isSanitized))
     func boundedMemoryOfUnits() async {
         await #expect(processExitsWith: .success) {
             let bed = try thing([AttributeDefinition("data", .string, optional: true)])

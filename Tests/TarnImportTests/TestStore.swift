@@ -1,9 +1,13 @@
 // What these tests stand on: a real store in a directory of its own, and an importer for it.
 
 import Foundation
+import Glibc
 import TarnImport
 import TarnStore
 import Testing
+
+/// Whether a sanitizer watches: everything takes several times as long, and as much memory.
+let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 
 /// A store in a temporary directory, which goes with it, and one importer into it.
 final class TestStore {

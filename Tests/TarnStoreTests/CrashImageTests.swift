@@ -8,7 +8,7 @@ import Testing
 
 @testable import TarnStore
 
-@Suite("Loss of power", .serialized, .timeLimit(.minutes(30)), .disabled(if: isThreadSanitized))
+@Suite("Loss of power", .serialized, .timeLimit(.minutes(30)), .disabled(if: isSanitized))
 struct CrashImageTests {
     let folder: TemporaryFolder
 

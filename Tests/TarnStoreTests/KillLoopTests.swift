@@ -7,18 +7,11 @@ import Testing
 
 @testable import TarnStore
 
-@Suite("Killed writers", .timeLimit(.minutes(ProcessInfo.processInfo.environment["TARN_KILLS"] == nil ? 5 : 240)))
+@Suite("Killed writers", .timeLimit(.minutes(Kills.minutes)))
 struct KillLoopTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
-
-    /// `TARN_SEED` repeats the choices of an earlier run, though not the scheduler's.
-    private static let seed =
-        ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
-    /// `TARN_KILLS` for more than continuous integration has time for. Under the thread sanitizer everything takes ten times as long.
-    private static let kills =
-        ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (isThreadSanitized ? 10 : 50)
 
     /// A store with its writers: streams 0 to 3 are those of the process that is always there, 4 and 5 those of the other.
     private struct Victim {
@@ -89,9 +82,9 @@ struct KillLoopTests {
         }
     }
 
-    @Test("of a store whose writers are killed 50 times every acknowledged commit is there, none by half, and it opens by itself")
+    @Test("of a store whose writers are killed again and again every acknowledged commit is there, none by half, and it opens by itself")
     func killLoop() async throws {
-        let path = folder("s"), seed = KillLoopTests.seed, kills = KillLoopTests.kills
+        let path = folder("s"), seed = Kills.seed, kills = Kills.writes
         try await onThread {
             var victim = Victim(path: path, random: SeededRandom(seed: seed))
             do {

@@ -215,7 +215,7 @@ struct QuotaTests {
 
     @Test(
         "a process with little address space opens a store whose quota fits, and is refused where it does not",
-        .disabled(if: isThreadSanitized))
+        .disabled(if: isSanitized))
     func littleAddressSpace() async throws {
         let small = folder("small"), large = folder("large")
         do {

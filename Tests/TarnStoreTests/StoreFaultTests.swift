@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// One sweep after the other: each starts hundreds of processes, and other tests wait for theirs.
-@Suite("Faults of the system", .serialized, .timeLimit(.minutes(15)), .disabled(if: isThreadSanitized))
+@Suite("Faults of the system", .serialized, .timeLimit(.minutes(15)), .disabled(if: isSanitized))
 struct StoreFaultTests {
     /// What the n-th call meets; see `tools/faults/fault.c`.
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -50,8 +50,19 @@ struct StoreFaultTests {
     }
 
     static let transactions = 14
+    /// What the process does: transactions of a stream, or units of an import.
+    enum Work: String, Sendable {
+        case script, `import`
+
+        /// How a check names what it counts.
+        var stream: String { self == .script ? "0" : "import" }
+
+        /// Of how many calls one is tried.
+        var distance: Int { isComplete ? 1 : self == .script ? 3 : 9 }
+    }
+
     /// `TARN_FAULTS=all` for every call, and with both durabilities; otherwise the calls that make the store and every third
-    /// after them, another third for each fault.
+    /// after them, another third for each fault; of imports every ninth.
     private static let isComplete = ProcessInfo.processInfo.environment["TARN_FAULTS"] == "all"
     private static let faults: [Fault] =
         ["ENOSPC", "EIO", "short", "late"].flatMap { [Fault(kind: $0), Fault(kind: $0, isSticky: true)] }
@@ -63,20 +74,20 @@ struct StoreFaultTests {
 
     /// Runs the script on a store of its own. Returns the process that has ended, and what it said.
     private static func run(
-        _ path: String, _ durability: String, at number: Int = 0, _ fault: Fault? = nil, log: String? = nil
+        _ path: String, _ durability: String, _ work: Work = .script, at number: Int = 0, _ fault: Fault? = nil, log: String? = nil
     ) throws -> (status: Int32, lines: [String]) {
         var environment = try FaultLibrary.environment(path, ["FAULT_AT": "\(number)"])
         if let fault { environment["FAULT_KIND"] = fault.kind }
         if fault?.isSticky == true { environment["FAULT_STICKY"] = "1" }
         if let log { environment["FAULT_LOG"] = log }
-        let script = try WorkerProcess(["script", path, "\(transactions)", durability], environment: environment)
+        let script = try WorkerProcess([work.rawValue, path, "\(transactions)", durability], environment: environment)
         let lines = try script.lines()
         return (script.end(), lines)
     }
 
     /// The calls that the script makes when nothing goes wrong.
-    private static func calls(_ folder: TemporaryFolder, _ durability: String) throws -> [Call] {
-        let (status, _) = try run(folder("count"), durability, log: folder("log"))
+    private static func calls(_ folder: TemporaryFolder, _ durability: String, _ work: Work = .script) throws -> [Call] {
+        let (status, _) = try run(folder("count"), durability, work, log: folder("log"))
         guard status == 0 else { throw WorkerProcess.Failure(description: "the script fails by itself: \(status)") }
         return try String(contentsOfFile: folder("log"), encoding: .utf8).split(separator: "\n").compactMap(Call.init)
     }
@@ -109,16 +120,24 @@ struct StoreFaultTests {
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
     }
 
+    @Test("whichever call of an import fails, none of its units is there by half, and it goes on", arguments: faults)
+    func everyCallOfAnImport(_ fault: Fault) async throws {
+        let folder = folder
+        let problems = try await onThread { try StoreFaultTests.sweep(folder, "full", fault, .import) }
+        #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
+    }
+
     /// Tries the fault at one call after the other. Returns what went wrong.
-    private static func sweep(_ folder: TemporaryFolder, _ durability: String, _ fault: Fault) throws -> [String] {
+    private static func sweep(_ folder: TemporaryFolder, _ durability: String, _ fault: Fault, _ work: Work = .script) throws -> [String] {
         let index = faults.firstIndex { $0.testDescription == fault.testDescription } ?? 0
-        let calls = try calls(folder, durability).filter { call in
-            fault.concerns(call) && (isComplete || call.number <= 10 || call.number % 3 == index % 3)
+        let distance = work.distance
+        let calls = try calls(folder, durability, work).filter { call in
+            fault.concerns(call) && (work == .script && call.number <= 10 || call.number % distance == index % distance)
         }
         var problems: [String] = [], stores: [String] = []
         for call in calls {
             let path = folder("\(call.number)")
-            let (status, lines) = try run(path, durability, at: call.number, fault)
+            let (status, lines) = try run(path, durability, work, at: call.number, fault)
             var progress = Progress(streams: [0]), failures: [[Substring]] = []
             for line in lines where !progress.take(line) {
                 let words = line.split(separator: " ", maxSplits: 2)
@@ -127,7 +146,7 @@ struct StoreFaultTests {
             let count = progress.counts[0, default: 0]
             for problem in judge(call, fault, status, failures, count) { problems.append("\(call): \(problem): \(lines.suffix(5))") }
             // What was refused is not there; of a killed process, what it was just doing may be.
-            stores.append("\(path)\t0=\(count)..\(count + (fault.kills ? 1 : 0))")
+            stores.append("\(path)\t\(work.stream)=\(count)..\(count + (fault.kills ? 1 : 0))")
         }
         guard !stores.isEmpty else { return ["no call was tried"] }
         let check = try WorkerProcess(["check", "further"])
@@ -137,7 +156,7 @@ struct StoreFaultTests {
         }
         let results = try check.lines()
         if check.end() != 0 || results.count != stores.count { problems.append("the check ended with \(check.end())") }
-        print("\(fault.testDescription), durability \(durability): \(calls.count) calls failed in turn")
+        print("\(work.rawValue), \(fault.testDescription), durability \(durability): \(calls.count) calls failed in turn")
         return problems + results.filter { !$0.hasPrefix("ok\t") }
     }
 

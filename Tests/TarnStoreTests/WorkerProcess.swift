@@ -137,10 +137,11 @@ struct Progress {
     /// Lets another process check the store: every stream has come as far as was acknowledged, and at most `open`
     /// transactions further; everything else in the store follows from that.
     ///
+    /// - Parameter ofImport: whether the one stream is the units of an import.
     /// - Returns: what is wrong; nil if nothing is.
-    mutating func problem(at path: String, open: Int = 1) throws -> String? {
+    mutating func problem(at path: String, open: Int = 1, ofImport: Bool = false) throws -> String? {
         let check = try WorkerProcess(["check"])
-        check.say(([path] + counts.map { "\($0.key)=\($0.value)..\($0.value + open)" }).joined(separator: "\t"))
+        check.say(([path] + counts.map { "\(ofImport ? "import" : "\($0.key)")=\($0.value)..\($0.value + open)" }).joined(separator: "\t"))
         check.closeInput()
         let lines = try check.lines(), status = check.end()
         let words = lines.first?.split(separator: "\t").map(String.init) ?? []

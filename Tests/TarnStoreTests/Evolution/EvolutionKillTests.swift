@@ -7,16 +7,11 @@ import Testing
 
 @testable import TarnStore
 
-@Suite("Killed builders", .timeLimit(.minutes(5)))
+@Suite("Killed builders", .timeLimit(.minutes(Kills.minutes)))
 struct EvolutionKillTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
-
-    private static let seed =
-        ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
-    private static let kills =
-        ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (isThreadSanitized ? 10 : 50)
 
     private struct Victim {
         let path: String
@@ -107,9 +102,9 @@ struct EvolutionKillTests {
         }
     }
 
-    @Test("a store whose builders are killed 50 times, while another process writes, is whole every time, and the next opener completes it")
+    @Test("a store whose builders are killed again and again, while another process writes, is whole every time, and the next opener completes it")
     func killLoop() async throws {
-        let path = folder("s"), seed = Self.seed, kills = Self.kills
+        let path = folder("s"), seed = Kills.seed, kills = Kills.builds
         let (killedInBuild, rounds) = try await onThread { () -> (Int, Int) in
             var victim = try Victim(path, seed)
             do {

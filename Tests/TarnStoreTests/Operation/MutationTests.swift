@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Mutated files", .timeLimit(.minutes(30)), .disabled(if: isThreadSanitized))
+@Suite("Mutated files", .timeLimit(.minutes(30)), .disabled(if: isSanitized))
 struct MutationTests {
     let folder: TemporaryFolder
 

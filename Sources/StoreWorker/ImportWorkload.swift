@@ -1,0 +1,80 @@
+// What the worker imports. Every document is a function of its number, so that whoever has imported as many has the same store, whatever
+// happened on the way.
+//
+// Unit n is a page of issues with their authors and labels: most of them new, some of the page before, and one of long ago, so that a unit creates,
+// updates and leaves alone. Its response's entry and a checkpoint, which counts the units, are of the same transaction.
+
+import TarnImport
+import TarnStore
+
+struct ImportWorkload {
+    static let schema = Schema([
+        EntityDefinition(
+            "Issue", key: ["id"],
+            attributes: [
+                AttributeDefinition("id", .int), AttributeDefinition("title", .string, indexed: true),
+                AttributeDefinition("state", .enumeration(["open", "closed"]), optional: true, indexed: true),
+                AttributeDefinition("text", .string, optional: true), AttributeDefinition("amount", .decimal, optional: true),
+            ],
+            relationships: [
+                RelationshipDefinition("author", to: "User", inverse: "issues"),
+                RelationshipDefinition("labels", to: "Label", many: true, ordered: true, inverse: "issues"),
+                RelationshipDefinition("mentions", to: "Issue", many: true, inverse: "mentionedBy"),
+            ]),
+        EntityDefinition(
+            "User", key: ["id"],
+            attributes: [
+                AttributeDefinition("id", .int), AttributeDefinition("login", .string, unique: true),
+                AttributeDefinition("seen", .int, optional: true),
+            ]),
+        EntityDefinition("Label", key: ["name"], attributes: [AttributeDefinition("name", .string)]),
+    ])
+    static let name = "import"
+    private static let new = 8
+
+    let store: Store
+    private let importer: Importer
+
+    init(_ store: Store) throws {
+        self.store = store
+        importer = try Importer(Mapping(), store.catalog)
+    }
+
+    /// How many units a store has.
+    static func count(_ reader: StoreReader) throws -> Int { try reader.checkpoint(name)?.pages ?? 0 }
+
+    /// Imports unit n.
+    func run(_ number: Int) throws {
+        importer.discard()
+        let added = try importer.add(Array(ImportWorkload.document(number).utf8), entity: "Issue")
+        let time = Timestamp(microseconds: Int64(number))
+        let entry = ResponseEntry(
+            request: RequestKey(url: "https://api.example.org/issues?page=\(number % 40)", endpoint: ImportWorkload.name), status: 200,
+            headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time, scan: 1, count: added.count, listed: added.listed)
+        let checkpoint = Checkpoint(
+            state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, pages: number, records: 0, startedAt: time, completedAt: nil)
+        _ = try store.write(alone: true) { writer in
+            try importer.commit(into: &writer, responses: [entry], checkpoints: [ImportWorkload.name: checkpoint])
+        }
+    }
+
+    static func document(_ number: Int) -> String {
+        let first = number * new
+        let ids = Array(first..<first + new) + [max(0, first - 2), max(0, first - 1)] + [number * 5 % max(1, first)]
+        return "[" + ids.enumerated().map { issue($1, place: $0, number) }.joined(separator: ",") + "]"
+    }
+
+    private static func issue(_ id: Int, place: Int, _ number: Int) -> String {
+        // Now and then a text that is longer than a page, and one that goes.
+        let length = id % 23 == 0 ? 300 : id % 7
+        let text = place == new ? "null" : "\"\(String(repeating: "text of issue \(id) in unit \(number); ", count: length))\""
+        let labels = (0..<(id + number) % 4).map { #"{"name":"label \#((id + $0 * 3) % 11)"}"# }.joined(separator: ",")
+        let author = (id + number) % 17
+        let mentions = (1...1 + id % 3).map { "\(max(0, id - $0 * number % 13))" }.joined(separator: ",")
+        return """
+            {"id":\(id),"title":"issue \(id % 37)","state":"\((id + number) % 3 == 0 ? "closed" : "open")","text":\(text),\
+            "amount":\(id).\(number % 10)0,"author":{"id":\(author),"login":"user\(author)","seen":\(number)},"labels":[\(labels)],\
+            "mentions":[\(mentions)]}
+            """
+    }
+}

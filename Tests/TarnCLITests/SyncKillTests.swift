@@ -1,0 +1,67 @@
+// Syncs that are killed at random points, again and again: each goes on behind the last page that was committed, and in the end the store is the
+// one of a sync that nobody has disturbed.
+
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Killed syncs", .timeLimit(.minutes(ProcessInfo.processInfo.environment["TARN_KILLS"] == nil ? 10 : 240)))
+struct SyncKillTests {
+    /// 15 of 100 of all kills: the others are of what writes without a server.
+    static let kills = (ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (Forge.isSanitized ? 40 : 200)) * 15 / 100
+    static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+
+    /// Evenly spread, from a seed.
+    struct Dice: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return z ^ (z >> 31)
+        }
+    }
+
+    @Test("however often a sync is killed, the store verifies after each kill, and the resumed sync ends with the same records, byte for byte")
+    func killLoop() async throws {
+        let folder = try TemporaryFolder(), reference = try await Forge.dump(Forge.store)
+        var dice = Dice(state: SyncKillTests.seed), kills = 0, rounds = 0, resumed = 0
+        while kills < SyncKillTests.kills {
+            rounds += 1
+            let store = "\(folder.path)/\(rounds)", server = try LocalServer(directory: Repository.forge)
+            // A few kills in each sync, so that all of its parts are met.
+            for _ in 0..<Int.random(in: 1...6, using: &dice) {
+                let asked = server.requests.count, wanted = asked + Int.random(in: 0...14, using: &dice)
+                let process = try TarnProcess(Forge.arguments(store, server.base, ["--quiet"]))
+                // It may come to its end before; nobody else gets its number as long as it was not asked how it ended.
+                while server.requests.count < wanted, !SyncKillTests.hasEnded(process.processID) { try await Task.sleep(for: .milliseconds(1)) }
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000, using: &dice)))
+                process.send(SIGKILL)
+                let status = await process.end().status
+                #expect(status == -SIGKILL || status == 0, "seed \(SyncKillTests.seed), kill \(kills): \(status)")
+                guard status == -SIGKILL else { break }
+                kills += 1
+                guard FileManager.default.fileExists(atPath: store + "/data.mdb") else { continue }
+                let check = try await tarn("inspect", "verify", store)
+                // A store that was not made yet is none: 0 bytes, or meta pages without tables.
+                let isEmpty = check.output.contains("store.none") || check.output.contains("file.noMeta")
+                #expect(check.status == 0 || isEmpty, "seed \(SyncKillTests.seed), kill \(kills): \(check.output)")
+            }
+            let last = try await Forge.sync(store, server)
+            #expect(last.status == 0, "seed \(SyncKillTests.seed), kill \(kills): \(last.error)")
+            if last.output.contains("(resumed)") { resumed += 1 }
+            let found = try await Forge.dump(store)
+            #expect(found == reference, "seed \(SyncKillTests.seed), kill \(kills): \(zip(found, reference).first { $0 != $1 }.map { "\($0)" } ?? "")")
+            try await expectSuccess(tarn("inspect", "verify", store))
+        }
+        print("\(kills) kills of a sync in \(rounds) stores, \(resumed) of the last syncs went on in the middle of an endpoint, seed \(SyncKillTests.seed)")
+    }
+
+    /// Whether a child has ended and waits for somebody to ask how.
+    private static func hasEnded(_ processID: pid_t) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8) else { return true }
+        return text.contains(") Z ")
+    }
+}

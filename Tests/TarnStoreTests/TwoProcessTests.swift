@@ -40,6 +40,51 @@ struct TwoProcessTests {
         #expect(second >= first / 5 && first >= second / 5, "\(first) and \(second)")
     }
 
+    @Test("four processes that write back to back take turns: none waits until the others have ended")
+    func fairness() async throws {
+        let path = folder("s"), streams = 4, wanted = 50
+        let (progress, problem) = try await onThread { () -> (Progress, String?) in
+            var progress = Progress(streams: 0..<streams)
+            let writers = try (0..<streams).map { try WorkerProcess(["write", path, "\($0)"]) }
+            for writer in writers { guard try writer.line() == "open" else { throw WorkerProcess.Failure(description: "not open") } }
+            // Each has so many, while all of them write on.
+            for writer in writers {
+                for _ in 0..<wanted {
+                    guard let line = try writer.line(), progress.take(line) else { throw WorkerProcess.Failure(description: "no ack") }
+                }
+            }
+            writers.forEach { $0.kill() }
+            for writer in writers {
+                for line in try writer.lines() where !progress.take(line) { throw WorkerProcess.Failure(description: line) }
+                writer.end()
+            }
+            return (progress, try progress.problem(at: path))
+        }
+        #expect(problem == nil)
+        #expect((0..<streams).allSatisfy { progress.counts[$0, default: 0] >= wanted })
+        let turns = try TwoProcessTests.turns(path)
+        // From where all of them write to where the first has ended.
+        let first = (0..<streams).compactMap { turns.firstIndex(of: $0) }.max() ?? 0
+        let last = (0..<streams).compactMap { turns.lastIndex(of: $0) }.min() ?? 0
+        #expect(last - first >= wanted, "they have hardly written side by side: \(first) to \(last)")
+        let together = turns[first...max(first, last)]
+        let counts = (0..<streams).map { stream in together.filter { $0 == stream }.count }
+        let longest = (0..<streams).map { stream in together.split(separator: stream).map(\.count).max() ?? 0 }.max() ?? 0
+        print("fairness: \(counts) of \(together.count) transactions of four processes, the longest wait was \(longest) transactions of others")
+    }
+
+    /// Whose transactions the commits of a store are, in their order.
+    private static func turns(_ path: String) throws -> [Int] {
+        try Store.open(at: path).read { reader in
+            var turns: [Int] = []
+            try reader.forEachChange(since: ChangeToken(incarnation: reader.incarnation, sequence: 0), of: ["Counter"]) { change in
+                if case .int(let stream)? = change.key.components.first, stream >= 0 { turns.append(Int(stream)) }
+                return true
+            }
+            return turns
+        }
+    }
+
     @Test("a snapshot does not change while another process writes, and a reader that is killed in one leaves no trace")
     func readerIsKilled() async throws {
         let path = folder("s")

@@ -66,15 +66,19 @@ struct ReadersTests {
             return try store.environment.information().lastPage
         }
         try store.setChangeRetention(.nothing)
-        let start = try churn(1000), plateau = try churn(9000)
+        let start = try churn(1000), plateau = try churn(9000), began = ContinuousClock.now
+        #expect(try churn(1000) <= plateau + plateau / 4 + 64)
+        let alone = ContinuousClock.now - began, beganPinned = ContinuousClock.now
         #expect(plateau <= start + start / 4 + 64, "from \(start) to \(plateau) pages")
         let pinned = try store.read { _ in
             // A write on this thread would be nested.
             try onOtherThread { try churn(1000) }
         }
         #expect(pinned > plateau + 1000, "from \(plateau) to \(pinned) pages")
-        print("growth: \(start) pages after 1,000 commits, \(plateau) after 10,000, \(pinned) after 1,000 more beside a pinned snapshot")
+        let cost = (ContinuousClock.now - beganPinned) / alone
         #expect(try churn(1000) <= pinned + 64)
+        print(
+            "growth: \(start) pages after 1,000 commits, \(plateau) after 10,000, \(pinned) after 1,000 more beside a pinned snapshot, which took \((cost * 10).rounded() / 10) times as long")
     }
 
     private func onOtherThread<Result: Sendable>(_ body: @escaping () throws -> Result) throws -> Result {

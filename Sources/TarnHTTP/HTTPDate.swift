@@ -48,12 +48,16 @@ public enum HTTPDate {
     private static func date(day: String, month: String, year: Int?, time: String) -> Date? {
         guard let year, let day = HTTPSyntax.decimal(day), let month = months.firstIndex(of: month).map({ $0 + 1 }) else { return nil }
         let clock = time.split(separator: ":").map { number(String($0), digits: 2) }
-        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-            hour < 24, minute < 60, second <= 60, day >= 1, day <= 31
-        else { return nil }
+        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2] else { return nil }
+        return seconds(year, month, day, hour, minute, second).map { Date(timeIntervalSince1970: Double($0)) }
+    }
+
+    /// Seconds since 1970; nil if there is no such day or time. A second may be a leap second.
+    static func seconds(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int) -> Int? {
+        guard hour < 24, minute < 60, second <= 60, day >= 1, day <= 31 else { return nil }
         let days = daysSince1970(year, month, day)
         guard civil(days) == (year, month, day) else { return nil }
-        return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
+        return days * 86_400 + hour * 3600 + minute * 60 + second
     }
 
     private static func number(_ text: String, digits: Int) -> Int? {

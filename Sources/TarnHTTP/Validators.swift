@@ -57,6 +57,13 @@ extension HTTPHeaders {
         return HTTPHeaders(result + updates)
     }
 
+    /// The stored fields of a response that a 304 has confirmed: brought up to date, and without an `Age` and a `Date` that the 304 does not
+    /// repeat. They were said of another moment; without a date a response was made when it came (RFC 9110 §6.6.1).
+    public func confirmed(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
+        let silent = ["Age", "Date"].filter { headers[$0] == nil }
+        return updated(byNotModified: headers).without(silent)
+    }
+
     private static let notUpdated = [
         "Connection", "Proxy-Connection", "Keep-Alive", "TE", "Transfer-Encoding", "Upgrade", "Trailer",
         "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",

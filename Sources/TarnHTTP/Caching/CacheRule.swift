@@ -1,0 +1,116 @@
+// The rules that decide about stored responses, by name and with the paragraph that they come from.
+
+/// A rule of HTTP caching that has decided something.
+public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
+    // What is found
+    case nothingStored, methodDiffers, varies, variesByEverything
+    // How long it is fresh
+    case sharedMaxAge, maxAge, expires, heuristic, noLifetime, invalidLifetime
+    // Whether it is fresh enough
+    case fresh, stale, immutable
+    case requestNoCache, pragmaNoCache, responseNoCache, requestMaxAge, requestMinFresh, requestMaxStale, onlyIfCached
+    case mustRevalidate, proxyRevalidate, staleWhileRevalidate, staleIfError, disconnected, errorIsPassedOn
+    // Whether it may be stored
+    case storable, methodNotCacheable, statusNotFinal, statusNotUnderstood, statusNotCacheable, requestNoStore, responseNoStore, privateInShared
+    case authorized, partialContent, incomplete
+    // What a validation has shown
+    case notModified, validatorDiffers, replaced, unsafeMethod, headUpdates, headDiffers
+    // What the request wants
+    case preconditionIsTheServers, rangeOfStored, rangeNotStored
+    // What is not HTTP's
+    case policy
+
+    /// Where the rule stands.
+    public var paragraph: String {
+        switch self {
+        case .nothingStored, .methodDiffers: "RFC 9111 §4"
+        case .varies, .variesByEverything: "RFC 9111 §4.1"
+        case .sharedMaxAge: "RFC 9111 §5.2.2.10"
+        case .maxAge: "RFC 9111 §5.2.2.1"
+        case .expires: "RFC 9111 §5.3"
+        case .heuristic: "RFC 9111 §4.2.2"
+        case .noLifetime, .invalidLifetime: "RFC 9111 §4.2.1"
+        case .fresh: "RFC 9111 §4.2"
+        case .stale, .disconnected: "RFC 9111 §4.2.4"
+        case .immutable: "RFC 8246 §2"
+        case .requestMaxAge: "RFC 9111 §5.2.1.1"
+        case .requestMaxStale: "RFC 9111 §5.2.1.2"
+        case .requestMinFresh: "RFC 9111 §5.2.1.3"
+        case .requestNoCache: "RFC 9111 §5.2.1.4"
+        case .requestNoStore: "RFC 9111 §5.2.1.5"
+        case .onlyIfCached: "RFC 9111 §5.2.1.7"
+        case .pragmaNoCache: "RFC 9111 §5.4"
+        case .mustRevalidate: "RFC 9111 §5.2.2.2"
+        case .statusNotUnderstood: "RFC 9111 §5.2.2.3"
+        case .responseNoCache: "RFC 9111 §5.2.2.4"
+        case .responseNoStore: "RFC 9111 §5.2.2.5"
+        case .privateInShared: "RFC 9111 §5.2.2.7"
+        case .proxyRevalidate: "RFC 9111 §5.2.2.8"
+        case .staleWhileRevalidate: "RFC 5861 §3"
+        case .staleIfError: "RFC 5861 §4"
+        case .storable, .methodNotCacheable, .statusNotFinal, .statusNotCacheable: "RFC 9111 §3"
+        case .incomplete, .partialContent: "RFC 9111 §3.3"
+        case .authorized: "RFC 9111 §3.5"
+        case .notModified: "RFC 9111 §4.3.4"
+        case .validatorDiffers, .replaced, .errorIsPassedOn: "RFC 9111 §4.3.3"
+        case .headUpdates, .headDiffers: "RFC 9111 §4.3.5"
+        case .unsafeMethod: "RFC 9111 §4.4"
+        case .preconditionIsTheServers: "RFC 9111 §4.3.2"
+        case .rangeOfStored, .rangeNotStored: "RFC 9110 §14.2"
+        case .policy: "the caller's policy"
+        }
+    }
+
+    /// What it says, in words.
+    public var meaning: String {
+        switch self {
+        case .nothingStored: "nothing is stored for this request"
+        case .methodDiffers: "what is stored does not answer this method"
+        case .varies: "what is stored was selected by other request header fields"
+        case .variesByEverything: "Vary: * matches no request"
+        case .sharedMaxAge: "the lifetime is s-maxage"
+        case .maxAge: "the lifetime is max-age"
+        case .expires: "the lifetime is Expires less Date"
+        case .heuristic: "no lifetime is said: a fraction of the time since Last-Modified"
+        case .noLifetime: "no lifetime is said, and there is nothing to guess it by"
+        case .invalidLifetime: "the lifetime cannot be read, or is said twice"
+        case .fresh: "its age is below its lifetime"
+        case .stale: "its age has reached its lifetime"
+        case .immutable: "it does not change while it is fresh"
+        case .requestNoCache: "the request says no-cache"
+        case .pragmaNoCache: "the request says Pragma: no-cache, and no Cache-Control"
+        case .responseNoCache: "the response says no-cache"
+        case .requestMaxAge: "it is older than the request's max-age"
+        case .requestMinFresh: "it is not fresh for as long as the request's min-fresh"
+        case .requestMaxStale: "the request takes answers that are stale for so long"
+        case .onlyIfCached: "the request says only-if-cached"
+        case .mustRevalidate: "the response says must-revalidate"
+        case .proxyRevalidate: "the response says proxy-revalidate or s-maxage, and this cache is shared"
+        case .staleWhileRevalidate: "it may be used while it is revalidated"
+        case .staleIfError: "it may be used when the server fails"
+        case .disconnected: "the server cannot be reached"
+        case .errorIsPassedOn: "nothing allows a stale answer in the place of the error"
+        case .storable: "the response may be stored"
+        case .methodNotCacheable: "answers to this method are not stored"
+        case .statusNotFinal: "the status is not final"
+        case .statusNotUnderstood: "must-understand, and the status is not known here"
+        case .statusNotCacheable: "nothing says that it may be stored, and the status does not by itself"
+        case .requestNoStore: "the request says no-store"
+        case .responseNoStore: "the response says no-store"
+        case .privateInShared: "the response is private, and this cache is shared"
+        case .authorized: "the request has Authorization, this cache is shared, and the response does not allow it"
+        case .partialContent: "it is a part of a representation"
+        case .incomplete: "its body is not complete"
+        case .notModified: "the server says that it has not changed"
+        case .validatorDiffers: "the 304 is about another representation"
+        case .replaced: "the server sent another response"
+        case .unsafeMethod: "the method may have changed the resource"
+        case .headUpdates: "an answer to HEAD brings it up to date"
+        case .headDiffers: "an answer to HEAD shows another representation"
+        case .preconditionIsTheServers: "the request has a condition that only the server can judge"
+        case .rangeOfStored: "a part of what is stored"
+        case .rangeNotStored: "a range that is not served from what is stored"
+        case .policy: "the caller decides"
+        }
+    }
+}

@@ -1,0 +1,205 @@
+// What a cache may answer: RFC 9111 as functions of a request, what is stored, and the time. Pure.
+
+/// The rules of HTTP caching, as configured. All functions are pure: what is stored, and the time, are given to them.
+public struct CacheRules: Sendable, Hashable {
+    /// Whether what is stored for one user may answer another (RFC 9111 §1): a proxy. Otherwise the cache is private.
+    public var isShared: Bool
+    /// Of the time since `Last-Modified`, how much counts as lifetime where none is said (RFC 9111 §4.2.2); 0 for no guess.
+    public var heuristicFraction: Double
+    /// Seconds that such a guess is at most.
+    public var heuristicLimit: Int
+    /// Whether what is stale is given while the server cannot be reached at all, where nothing forbids it (RFC 9111 §4.2.4).
+    public var answersWhenDisconnected: Bool
+
+    public init(
+        isShared: Bool = false, heuristicFraction: Double = 0.1, heuristicLimit: Int = 86_400, answersWhenDisconnected: Bool = true
+    ) {
+        self.isShared = isShared
+        self.heuristicFraction = heuristicFraction
+        self.heuristicLimit = heuristicLimit
+        self.answersWhenDisconnected = answersWhenDisconnected
+    }
+}
+
+/// What is to be done about a request, and why.
+public struct CacheDecision: Sendable, Hashable {
+    public enum Outcome: Sendable, Hashable {
+        /// What is stored answers.
+        case fresh
+        /// What is stored answers though it is stale; whether it is to be revalidated meanwhile.
+        case stale(revalidates: Bool)
+        /// The server has to be asked, with the validators of what is stored.
+        case revalidate
+        /// The server has to be asked.
+        case miss
+        /// What is stored may not answer, and the server may not be asked, or cannot be: 504.
+        case unanswerable
+    }
+
+    /// One rule, and how it turned out.
+    public struct Step: Sendable, Hashable {
+        public var rule: CacheRule
+        /// The figures of the case.
+        public var detail: String
+
+        public init(_ rule: CacheRule, _ detail: String = "") {
+            self.rule = rule
+            self.detail = detail
+        }
+    }
+
+    public var outcome: Outcome
+    /// The one that decided.
+    public var rule: CacheRule
+    /// Nil if nothing that could answer is stored.
+    public var freshness: Freshness?
+    /// The rules that were asked, in order; the one that decided is the last. Empty unless asked for.
+    public var steps: [Step]
+
+    public init(_ outcome: Outcome, _ rule: CacheRule, freshness: Freshness? = nil, steps: [Step] = []) {
+        self.outcome = outcome
+        self.rule = rule
+        self.freshness = freshness
+        self.steps = steps
+    }
+
+    /// Whether what is stored is the answer.
+    public var isHit: Bool {
+        switch outcome {
+        case .fresh, .stale: true
+        case .revalidate, .miss, .unanswerable: false
+        }
+    }
+}
+
+extension CacheRules {
+    /// What is to be done about a request (RFC 9111 §4).
+    ///
+    /// - Parameters:
+    ///   - stored: what ``select(_:for:at:)`` has found.
+    ///   - now: seconds since 1970.
+    ///   - explains: whether ``CacheDecision/steps`` are wanted.
+    public func decide(
+        _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, explains: Bool = false
+    ) -> CacheDecision {
+        let wants = CacheControl(request.headers)
+        var decision = decide(request, wants, stored, at: now, explains)
+        // §5.2.1.7: who wants nothing from the server gets 504 instead.
+        if wants.onlyIfCached, !decision.isHit {
+            decision.outcome = .unanswerable
+            decision.rule = .onlyIfCached
+            if explains { decision.steps.append(.init(.onlyIfCached)) }
+        }
+        return decision
+    }
+
+    private func decide(
+        _ request: HTTPRequest, _ wants: CacheControl, _ stored: CachedResponse?, at now: Int, _ explains: Bool
+    ) -> CacheDecision {
+        var steps: [CacheDecision.Step] = []
+        func note(_ rule: CacheRule, _ detail: @autoclosure () -> String = "") {
+            if explains { steps.append(.init(rule, detail())) }
+        }
+        func end(_ outcome: CacheDecision.Outcome, _ rule: CacheRule, _ freshness: Freshness? = nil, _ detail: @autoclosure () -> String = "") -> CacheDecision {
+            note(rule, detail())
+            return CacheDecision(outcome, rule, freshness: freshness, steps: steps)
+        }
+        guard request.method == "GET" || request.method == "HEAD" else { return end(.miss, .methodNotCacheable, nil, request.method) }
+        if let condition = CacheRules.serversPrecondition(request.headers) { return end(.miss, .preconditionIsTheServers, nil, condition) }
+        guard let stored else { return end(.miss, .nothingStored) }
+        // What was answered to HEAD has no body.
+        guard stored.method == "GET" || request.method == stored.method else { return end(.miss, .methodDiffers) }
+        if let mismatch = Variance(stored).mismatch(request.headers) { return end(.miss, mismatch) }
+        let control = CacheControl(stored.headers), fresh = freshness(of: stored, control, at: now)
+        note(fresh.rule, "\(fresh.lifetime) s")
+        if wants.noCache { return end(.revalidate, .requestNoCache, fresh) }
+        if wants.isEmpty, CacheRules.saysPragmaNoCache(request.headers) { return end(.revalidate, .pragmaNoCache, fresh) }
+        if control.noCache { return end(.revalidate, .responseNoCache, fresh) }
+        if let limit = wants.maxAge, fresh.age > limit.orZero {
+            let accepted = staleAccepted(wants, control, fresh)
+            // RFC 8246 §2: a reload does not ask for what does not change.
+            if control.immutable, fresh.isFresh, limit == .seconds(0) {
+                note(.immutable)
+            } else if !accepted || fresh.isFresh {
+                return end(.revalidate, .requestMaxAge, fresh, "age \(fresh.age) s, max-age=\(limit.orZero)")
+            }
+        }
+        if let least = wants.minFresh?.orNil, fresh.remaining < least, staleAccepted(wants, control, fresh) == false || fresh.isFresh {
+            return end(.revalidate, .requestMinFresh, fresh, "fresh for \(fresh.remaining) s, min-fresh=\(least)")
+        }
+        if fresh.isFresh { return end(.fresh, .fresh, fresh, "age \(fresh.age) s of \(fresh.lifetime) s") }
+        note(.stale, "age \(fresh.age) s of \(fresh.lifetime) s")
+        if let rule = forbidsStale(control) { return end(.revalidate, rule, fresh) }
+        if staleAccepted(wants, control, fresh) { return end(.stale(revalidates: false), .requestMaxStale, fresh) }
+        if let window = control.staleWhileRevalidate?.orNil, -fresh.remaining < window {
+            return end(.stale(revalidates: true), .staleWhileRevalidate, fresh, "stale for \(-fresh.remaining) s of \(window) s")
+        }
+        return CacheDecision(.revalidate, .stale, freshness: fresh, steps: steps)
+    }
+
+    /// Whether a request takes what is stale for so long (§5.2.1.2).
+    private func staleAccepted(_ wants: CacheControl, _ control: CacheControl, _ fresh: Freshness) -> Bool {
+        guard let limit = wants.maxStale?.orNil, forbidsStale(control) == nil else { return false }
+        return limit == DeltaSeconds.greatest || -fresh.remaining <= limit
+    }
+
+    /// Why nothing stale may be given, whatever happens (§4.2.4).
+    func forbidsStale(_ control: CacheControl) -> CacheRule? {
+        if control.mustRevalidate { return .mustRevalidate }
+        // §5.2.2.10: s-maxage says proxy-revalidate too.
+        if isShared, control.proxyRevalidate || control.sharedMaxAge != nil { return .proxyRevalidate }
+        if control.noCache { return .responseNoCache }
+        return nil
+    }
+
+    /// How a request for validation has failed.
+    public enum Failure: Sendable, Hashable {
+        /// Nothing of the server was reached.
+        case disconnected
+        /// It answered with this status, or broke off (nil).
+        case error(status: Int?)
+    }
+
+    /// Whether what is stored answers a request that the server has failed to answer (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
+    public func decide(
+        _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, after failure: Failure, explains: Bool = false
+    ) -> CacheDecision {
+        guard let stored else { return CacheDecision(.unanswerable, .nothingStored, steps: explains ? [.init(.nothingStored)] : []) }
+        let wants = CacheControl(request.headers), control = CacheControl(stored.headers)
+        let fresh = freshness(of: stored, control, at: now)
+        var steps: [CacheDecision.Step] = []
+        func end(_ outcome: CacheDecision.Outcome, _ rule: CacheRule) -> CacheDecision {
+            if explains { steps.append(.init(rule)) }
+            return CacheDecision(outcome, rule, freshness: fresh, steps: steps)
+        }
+        if let rule = forbidsStale(control) { return end(.unanswerable, rule) }
+        // Who says no-cache, or wants it younger than it is, wants no other answer (§5.2.1.1, §5.2.1.4).
+        if wants.noCache || (wants.isEmpty && CacheRules.saysPragmaNoCache(request.headers)) { return end(.unanswerable, .requestNoCache) }
+        if let limit = wants.maxAge, fresh.age > limit.orZero, wants.maxStale == nil { return end(.unanswerable, .requestMaxAge) }
+        if case .error(let status?) = failure, ![500, 502, 503, 504].contains(status) { return end(.unanswerable, .errorIsPassedOn) }
+        // What is fresh is no stale answer.
+        if fresh.isFresh { return end(.fresh, .fresh) }
+        let window = wants.staleIfError?.orNil ?? control.staleIfError?.orNil
+        if let window, -fresh.remaining < window { return end(.stale(revalidates: false), .staleIfError) }
+        if case .disconnected = failure {
+            // Both say how long: beyond it nothing is given.
+            if window == nil, answersWhenDisconnected { return end(.stale(revalidates: false), .disconnected) }
+            return end(.unanswerable, .disconnected)
+        }
+        return end(.unanswerable, .errorIsPassedOn)
+    }
+
+    /// §5.4, of the HTTP/1.0 that is still sent.
+    static func saysPragmaNoCache(_ headers: HTTPHeaders) -> Bool {
+        headers.all("Pragma").contains { value in
+            value.utf8.split(separator: UInt8(ascii: ",")).contains {
+                HTTPHeaders.same(String(decoding: $0.trimmingWhitespace(), as: UTF8.self), "no-cache")
+            }
+        }
+    }
+
+    /// Conditions that a cache must not judge (RFC 9111 §4.3.2).
+    static func serversPrecondition(_ headers: HTTPHeaders) -> String? {
+        ["If-Match", "If-Unmodified-Since"].first { headers[$0] != nil }
+    }
+}

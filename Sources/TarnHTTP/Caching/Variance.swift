@@ -1,0 +1,79 @@
+// Vary: whether a stored response was selected by what this request says too (RFC 9111 §4.1). Pure.
+
+/// The request fields that a response was selected by.
+struct Variance {
+    private let stored: CachedResponse
+
+    init(_ stored: CachedResponse) { self.stored = stored }
+
+    /// Why a request is not answered by it; nil if it is.
+    func mismatch(_ request: HTTPHeaders) -> CacheRule? {
+        for name in Variance.names(stored.headers) {
+            if name == "*" { return .variesByEverything }
+            guard Variance.normalized(name, request) == Variance.normalized(name, stored.selecting) else { return .varies }
+        }
+        return nil
+    }
+
+    /// The names in `Vary`, in lower case, each once. `*` stands for itself.
+    static func names(_ headers: HTTPHeaders) -> [String] {
+        var names: [String] = []
+        for value in headers.fields where HTTPHeaders.same(value.name, "Vary") {
+            for part in value.value.utf8.split(separator: UInt8(ascii: ",")) {
+                let name = String(decoding: part.trimmingWhitespace(), as: UTF8.self).lowercased()
+                if !name.isEmpty, !names.contains(name) { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    /// The fields of a request that `Vary` names.
+    static func selecting(_ response: HTTPHeaders, _ request: HTTPHeaders) -> HTTPHeaders {
+        let names = names(response)
+        return names.isEmpty ? HTTPHeaders() : HTTPHeaders(request.fields.filter { names.contains($0.name.lowercased()) })
+    }
+
+    /// A field as it is compared: several lines are one, without white space around commas. Where the order of a list means nothing and case
+    /// does not count (RFC 9110 §12.5), neither distinguishes. Nil if it is not there.
+    static func normalized(_ name: String, _ headers: HTTPHeaders) -> String? {
+        let values = headers.all(name)
+        guard !values.isEmpty else { return nil }
+        var members = values.flatMap { value in
+            value.utf8.split(separator: UInt8(ascii: ",")).map { String(decoding: $0.trimmingWhitespace(), as: UTF8.self) }
+        }.filter { !$0.isEmpty }
+        if ["accept", "accept-encoding", "accept-language", "accept-charset"].contains(name) {
+            members = members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }.sorted()
+        }
+        return members.joined(separator: ",")
+    }
+}
+
+extension Substring.UTF8View {
+    /// Without leading and trailing spaces and tabs.
+    func trimmingWhitespace() -> Substring.UTF8View {
+        var view = self
+        while view.first == 0x20 || view.first == 0x09 { view = view.dropFirst() }
+        while view.last == 0x20 || view.last == 0x09 { view = view.dropLast() }
+        return view
+    }
+}
+
+extension CacheRules {
+    /// The stored response that is to be used for a request: of those that its fields select, the one with the latest date (RFC 9111 §4, §4.1).
+    ///
+    /// - Returns: its place; nil if none is selected.
+    public func select(_ stored: [CachedResponse], for request: HTTPRequest, at now: Int) -> Int? {
+        stored.indices.filter { index in
+            (stored[index].method == "GET" || stored[index].method == request.method)
+                && Variance(stored[index]).mismatch(request.headers) == nil
+        }.max { a, b in
+            let (x, y) = (stored[a].date(now: now), stored[b].date(now: now))
+            return x == y ? stored[a].responseTime < stored[b].responseTime : x < y
+        }
+    }
+
+    /// The fields of a request that have to be stored with its response (RFC 9111 §4.1).
+    public static func selectingFields(of request: HTTPHeaders, by response: HTTPHeaders) -> HTTPHeaders {
+        Variance.selecting(response, request)
+    }
+}

@@ -1,0 +1,96 @@
+// RFC 9111 §3: what may be stored, and with which fields.
+
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("RFC 9111 §3: storing")
+struct StoringTests {
+    private func rule(_ rules: CacheRules, _ response: String, _ status: Int, _ wants: String = "", method: String = "GET") -> CacheRule {
+        rules.storability(of: HTTPResponse(status: status, headers: fields(dated(response))), to: request(wants, method: method))
+    }
+
+    @Test("§3: a response is stored if something says so, or its status does", arguments: [
+        ("", 200, .storable), ("", 404, .storable), ("", 201, .statusNotCacheable), ("", 302, .statusNotCacheable), ("", 500, .statusNotCacheable),
+        ("Cache-Control: max-age=0", 302, .storable), ("Cache-Control: public", 500, .storable), ("Cache-Control: private", 302, .storable),
+        ("Cache-Control: s-maxage=9", 302, .statusNotCacheable), ("Expires: 0", 302, .storable), ("Cache-Control: max-age=60", 599, .storable),
+        ("Cache-Control: max-age=60", 103, .statusNotFinal), ("Cache-Control: no-store", 200, .responseNoStore),
+        ("Cache-Control: no-store, max-age=60", 200, .responseNoStore), ("Cache-Control: NO-STORE=1", 200, .responseNoStore),
+        ("Cache-Control: no-cache", 200, .storable), ("Vary: *", 200, .variesByEverything), ("Vary: Accept, *", 200, .variesByEverything),
+        ("Vary: Accept", 200, .storable),
+    ] as [(String, Int, CacheRule)])
+    func responses(_ headers: String, _ status: Int, _ expected: CacheRule) {
+        #expect(rule(privateRules, headers, status) == expected)
+    }
+
+    @Test("§5.2.2.3: must-understand outweighs no-store for a status that is understood, and forbids the others", arguments: [
+        ("Cache-Control: must-understand, no-store, max-age=60", 200, .storable),
+        ("Cache-Control: must-understand, no-store, max-age=60", 599, .statusNotUnderstood),
+        ("Cache-Control: must-understand, max-age=60", 299, .statusNotUnderstood),
+        ("Cache-Control: must-understand, max-age=60", 404, .storable),
+    ] as [(String, Int, CacheRule)])
+    func mustUnderstand(_ headers: String, _ status: Int, _ expected: CacheRule) {
+        #expect(rule(privateRules, headers, status) == expected)
+    }
+
+    @Test("§3, RFC 9110 §9.3.3: answers to other methods are not stored, whatever they say", arguments: ["POST", "PUT", "DELETE", "OPTIONS", "get"])
+    func methods(_ method: String) {
+        #expect(rule(privateRules, "Cache-Control: max-age=60", 200, method: method) == .methodNotCacheable)
+    }
+
+    @Test("§5.2.1.5: a request with no-store leaves nothing behind")
+    func requestNoStore() {
+        #expect(rule(privateRules, "Cache-Control: max-age=60", 200, "Cache-Control: no-store") == .requestNoStore)
+        #expect(rule(privateRules, "Cache-Control: max-age=60", 200, "Cache-Control: no-cache") == .storable)
+    }
+
+    @Test("§5.2.2.7: private is not for a shared cache; with fields it is about these", arguments: [
+        ("Cache-Control: private, max-age=60", .privateInShared), (#"Cache-Control: private="set-cookie", max-age=60"#, .storable),
+        ("Cache-Control: s-maxage=60", .storable),
+    ] as [(String, CacheRule)])
+    func privateInShared(_ headers: String, _ expected: CacheRule) {
+        #expect(rule(sharedRules, headers, 200) == expected)
+        #expect(rule(privateRules, headers, 200) == .storable)
+    }
+
+    @Test("§3.5: authorised answers are stored by a shared cache only where the response says so", arguments: [
+        ("Cache-Control: max-age=60", .authorized), ("", .authorized), ("Expires: {60}", .authorized), ("Cache-Control: public", .storable),
+        ("Cache-Control: must-revalidate", .storable), ("Cache-Control: s-maxage=60", .storable), ("Cache-Control: proxy-revalidate", .authorized),
+    ] as [(String, CacheRule)])
+    func authorized(_ headers: String, _ expected: CacheRule) {
+        #expect(rule(sharedRules, headers, 200, "Authorization: Bearer x") == expected)
+        #expect(rule(privateRules, headers, 200, "Authorization: Bearer x") == .storable)
+    }
+
+    @Test("§3.3, §3.4: parts are not stored, nor is a 304")
+    func parts() {
+        #expect(rule(privateRules, "Content-Range: bytes 0-1/2 | Cache-Control: max-age=60", 206) == .partialContent)
+        #expect(rule(privateRules, "Content-Range: bytes */2 | Cache-Control: max-age=60", 416) == .partialContent)
+        #expect(rule(privateRules, "Cache-Control: max-age=60", 304) == .partialContent)
+    }
+
+    @Test("§3.1: fields of the connection, of proxies, and those that Connection names are not stored")
+    func connectionFields() {
+        let headers = fields(
+            "A: 1 | Connection: close, X-Hop | x-hop: 1 | Keep-Alive: timeout=5 | Proxy-Authenticate: Basic | Proxy-Authentication-Info: x"
+                + " | Proxy-Authorization: y | TE: trailers | Trailer: Z | Transfer-Encoding: chunked | Upgrade: h2c | Proxy-Connection: close | a: 2")
+        #expect(privateRules.storedFields(of: headers).fields == [.init("A", "1"), .init("a", "2")])
+    }
+
+    @Test("§5.2.2.7: fields that private names are not stored in a shared cache")
+    func privateFields() {
+        let headers = fields(#"Set-Cookie: a | X: 1 | Cache-Control: private="set-cookie", max-age=60"#)
+        #expect(sharedRules.storedFields(of: headers)["Set-Cookie"] == nil)
+        #expect(privateRules.storedFields(of: headers)["Set-Cookie"] == "a")
+    }
+
+    @Test("§5.2.2.4: fields that no-cache names are served only after a validation; §5.1: and always with the age")
+    func servedFields() {
+        let response = stored(#"X: 1 | Secret: 2 | Age: 5 | Cache-Control: no-cache="secret", max-age=60"#)
+        let served = privateRules.servedFields(of: response, at: t0 + 10, isValidated: false)
+        #expect(served["Secret"] == nil && served["X"] == "1" && served.all("Age") == ["15"])
+        #expect(privateRules.servedFields(of: response, at: t0, isValidated: true)["Secret"] == "2")
+        // RFC 9110 §6.6.1
+        #expect(privateRules.servedFields(of: stored("X: no date"), at: t0 + 9, isValidated: true)["Date"] == httpDate(t0))
+    }
+}

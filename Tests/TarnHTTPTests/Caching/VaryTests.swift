@@ -1,0 +1,45 @@
+// RFC 9111 §4.1: which of several stored responses a request selects.
+
+import Testing
+
+@testable import TarnHTTP
+
+@Suite("RFC 9111 §4.1: Vary")
+struct VaryTests {
+    @Test("§4.1: the fields that Vary names must match, as far as their meaning goes", arguments: [
+        ("Accept", "Accept: a", "Accept: a", true), ("Accept", "Accept: a", "Accept: b", false), ("Accept", "Accept: a", "", false),
+        ("Accept", "", "Accept: a", false), ("Accept", "", "", true), ("accept", "ACCEPT: a", "Accept: a", true),
+        ("Foo, Bar", "Foo: 1 | Bar: 2", "Bar: 2 | Foo: 1", true), ("Foo, Bar", "Foo: 1 | Bar: 2", "Foo: 1 | Bar: 3", false),
+        ("Foo", "Foo: 1", "Foo: 1 | Bar: 9", true), ("Foo", "Foo: a, b", "Foo: a | Foo: b", true), ("Foo", "Foo: a,b", "Foo: a ,  b", true),
+        ("Foo", "Foo: a, b", "Foo: b, a", false), ("Foo", "Foo: a", "Foo: A", false), ("Foo", "Foo: a,,b", "Foo: a, b", true),
+        ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: BR,gzip", true),
+        ("Accept-Language", "Accept-Language: de;q=0.5, en", "Accept-Language: en,de; q=0.5", true),
+        ("Accept-Language", "Accept-Language: de;q=0.5", "Accept-Language: de;q=0.6", false), ("", "Foo: 1", "Foo: 2", true),
+        (", ,", "Foo: 1", "Foo: 2", true), ("*", "Foo: 1", "Foo: 1", false), ("Foo, *", "Foo: 1", "Foo: 1", false),
+    ])
+    func matching(_ vary: String, _ storedFor: String, _ asked: String, _ matches: Bool) {
+        let response = stored("Vary: \(vary) | Cache-Control: max-age=60", selecting: storedFor)
+        let decision = privateRules.decide(request(asked), response, at: t0)
+        #expect(decision.isHit == matches)
+        if !matches { #expect(decision.rule == (vary.contains("*") ? .variesByEverything : .varies)) }
+    }
+
+    @Test("§4.1: the request fields to be stored are those that Vary names, in any of its lines")
+    func selecting() {
+        let chosen = CacheRules.selectingFields(of: fields("A: 1 | B: 2 | a: 3 | C: 4"), by: fields("Vary: a | Vary: c, d"))
+        #expect(chosen.fields == [.init("A", "1"), .init("a", "3"), .init("C", "4")])
+        #expect(CacheRules.selectingFields(of: fields("A: 1"), by: fields("X: y")).fields.isEmpty)
+    }
+
+    @Test("§4: of several that match, the one with the latest date is used")
+    func latest() {
+        let responses = [
+            stored("Date: {-10} | X: old"), stored("Date: {0} | Vary: Foo", selecting: "Foo: 1"), stored("Date: {-5} | X: newer"),
+            stored("Date: {9}", method: "HEAD"),
+        ]
+        #expect(privateRules.select(responses, for: request(), at: t0) == 2)
+        #expect(privateRules.select(responses, for: request("Foo: 1"), at: t0) == 1)
+        #expect(privateRules.select(responses, for: request(method: "HEAD"), at: t0) == 3)
+        #expect(privateRules.select([], for: request(), at: t0) == nil)
+    }
+}

@@ -27,6 +27,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         // The C libraries: Debian's, reached through the smallest possible shims; and one instruction of the processor.
@@ -54,7 +55,12 @@ let package = Package(
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB"]),
         .executableTarget(
             name: "TarnCLI",
-            dependencies: ["Tarn", "TarnInspect", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
+            dependencies: [
+                "Tarn", "TarnInspect", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                // The server of `tarn proxy`; the library has none.
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
 
         // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.
         .executableTarget(name: "FixtureServer", dependencies: ["TarnHTTP"]),

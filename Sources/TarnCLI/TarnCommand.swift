@@ -12,6 +12,7 @@ struct TarnCommand: AsyncParsableCommand {
             A description file (tarn.yaml) says where an API is, what its records are and which endpoints to fetch.
 
               tarn sync                          fetch, or go on where the last sync stopped
+              tarn fetch issues                  one answer, from the store if it is fresh
               tarn list Issue --where 'state = open and author.login = ada' --sort 'updatedAt desc'
               tarn count Issue --by state
               tarn related Issue 7 author
@@ -24,7 +25,7 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            SyncCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, CountCommand.self, MissingCommand.self,
+            SyncCommand.self, FetchCommand.self, ProxyCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, CountCommand.self, MissingCommand.self,
             ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
             InspectCommand.self, StoreCommand.self,
         ])

@@ -58,7 +58,7 @@ final class CurlTransfer {
         // A cancelled transfer does not wait for the resolver's thread, which ends by itself.
         set(CURLOPT_QUICK_EXIT, 1)
         // Every coding that libcurl can decode.
-        set(CURLOPT_ACCEPT_ENCODING, "")
+        if options.decodesContent { set(CURLOPT_ACCEPT_ENCODING, "") }
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_BUFFERSIZE, 256 * 1024)

@@ -25,6 +25,10 @@ public final class CurlTransport: Transport, Sendable {
         /// In bytes, after decoding.
         public var maximumBodySize = 256 << 20
         public var maximumRedirects = 10
+        /// Whether redirects are followed; otherwise they are answers like others.
+        public var followsRedirects = true
+        /// Whether codings of contents (gzip and others) are asked for and removed; otherwise bodies are as the server sent them.
+        public var decodesContent = true
         public var userAgent = "tarn/0.1"
         /// Requests under way at the same time to one origin; others wait their turn, in order.
         public var concurrencyPerHost = 4
@@ -73,7 +77,7 @@ public final class CurlTransport: Transport, Sendable {
             case .failure(let failure): throw error(failure.kind, failure.detail)
             }
             var response = answer.response
-            guard let location = Redirect.location(of: response) else {
+            guard options.followsRedirects, let location = Redirect.location(of: response) else {
                 if redirects > 0 { response.redirectedTo = url.description }
                 return response
             }

@@ -8,14 +8,17 @@ public struct DocumentQuestions: Sendable, Hashable {
     public var values: [KeyPath]
     /// From each of the listed records.
     public var record: KeyPath?
+    /// From the document's root, whatever is there.
+    public var documents: [KeyPath]
 
-    public init(values: [KeyPath] = [], record: KeyPath? = nil) {
+    public init(values: [KeyPath] = [], record: KeyPath? = nil, documents: [KeyPath] = []) {
         self.values = values
         self.record = record
+        self.documents = documents
     }
 
     /// Whether nothing is asked for.
-    public var isEmpty: Bool { values.isEmpty && record == nil }
+    public var isEmpty: Bool { values.isEmpty && record == nil && documents.isEmpty }
 }
 
 /// The answers to `DocumentQuestions`.
@@ -25,6 +28,8 @@ public struct DocumentFacts: Sendable, Hashable {
     public var values: [String?] = []
     /// Of each listed record that has one, in their order.
     public var records: [String] = []
+    /// In the order of the questions, as compact JSON; nil for what is not there.
+    public var documents: [String?] = []
 
     public init() {}
 }
@@ -36,6 +41,9 @@ extension Importer {
     func facts(_ questions: DocumentQuestions, _ tape: Tape, _ places: [Int]) -> DocumentFacts {
         var facts = DocumentFacts()
         facts.values = questions.values.map { path in tape.value(at: path.steps[...], from: Tape.root).flatMap(tape.scalarText) }
+        facts.documents = questions.documents.map { path in
+            tape.value(at: path.steps[...], from: Tape.root).map { JSONValue(tape, $0).text }
+        }
         guard let path = questions.record else { return facts }
         func add(_ record: Int) {
             if let text = tape.value(at: path.steps[...], from: record).flatMap(tape.scalarText) { facts.records.append(text) }

@@ -83,7 +83,8 @@ extension Importer {
                     // The values of the root are known when the records are drafted.
                     guard !isDrafted else { return }
                     drafter.begin(context, frame)
-                    added.facts.values = facts(questions, frame, []).values
+                    let ofRoot = facts(questions, frame, [])
+                    (added.facts.values, added.facts.documents) = (ofRoot.values, ofRoot.documents)
                 } _: { tape, place in
                     guard isDrafted else { return }
                     added.append(draft(tape, place, target, from: parser.origin.firstElement))

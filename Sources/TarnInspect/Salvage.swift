@@ -270,7 +270,8 @@ private final class Salvage {
         guard isSound else { return }
         report.responses = try store.write { writer in
             var count = 0
-            for entry in responses where try entry.listed.allSatisfy({ try writer.has($0) }) {
+            // Bodies are a cache's, and can be fetched again.
+            for entry in responses where try entry.caching?.bodySize == nil && entry.listed.allSatisfy({ try writer.has($0) }) {
                 try writer.putResponse(entry)
                 count += 1
             }

@@ -89,6 +89,7 @@ PROGRAMS = {
     "observe": Program(),
     "mirror": Program(first="import", is_served=True, peer=dlt),
     "http": Program(workload=lambda given: (None, {}), is_served=True, peer=curl),
+    "cache": Program(),
     "scale": Program(lambda pages, store, given: ["scale", store, str(given.records)]),
 }
 
@@ -172,6 +173,16 @@ def query_cases(suffix, tarn, scan):
     ]
 
 
+def cache_cases(suffix, tarn):
+    """Asked is of uncompressed rows: microseconds, and how many times quicker than a stored body that is decoded in the same run."""
+    asked = {} if suffix else {"keys": {"most": 20, "vs_body": 50}, "fields": {"most": 120, "vs_body": 20}}
+    return [
+        Case(f"cache.hit.{key}{suffix}", "µs", "lower", figure(key), "cache", tarn, asked.get(key),
+             beside=("vs_body", lambda line: line["decoded"]))
+        for key in ("keys", "fields")
+    ]
+
+
 def scale_cases(suffix, tarn, read, related):
     """The ratios are those that `read.field`, `read.related` and `write.bulk` have to reach, at each size."""
     def of(size, key):
@@ -229,6 +240,10 @@ CASES = {case.name: case for case in [
          beside=("vs_cold", lambda line: import_rate(line["first"]))),
     Case("mirror.cold.memory", "MB RssAnon", "lower", figure("anonymous"), "mirror", "tarn.zstd", {"most": 200}),
     Case("http.get", "requests/s", "higher", lambda line: line["requests"] / line["seconds"], "http", "tarn.zstd", {"vs_peer": 0.7}),
+    *cache_cases("", "tarn.none"),
+    *cache_cases(".zstd", "tarn.zstd"),
+    Case("cache.many", "µs", "lower", figure("many"), "cache", "tarn.none", {"vs_few": 1 / 1.5},
+         beside=("vs_few", lambda line: line["few"])),
     *scale_cases("", "tarn.none", read=0.7, related=0.5),
     *scale_cases(".zstd", "tarn.zstd", read=0.35, related=0.3),
 ]}
@@ -394,7 +409,9 @@ def ratios(case, values, a, b):
 
 def ratios_beside(case, lines):
     """How much better Tarn's figure is than the other one of the same run."""
-    return [case.value(line) / case.beside[1](line) for line in lines[case.tarn]]
+    # How many times better, whichever way that is.
+    pairs = [(case.value(line), case.beside[1](line)) for line in lines[case.tarn]]
+    return [other / value if case.better == "lower" else value / other for value, other in pairs]
 
 
 def result_of(case, lines, records):

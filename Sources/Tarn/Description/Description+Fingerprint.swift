@@ -50,6 +50,7 @@ extension Description {
         // What a stored answer has to say of the page after it.
         let wants = DescriptionDigest.wants(of: endpoint)
         if !wants.isEmpty { text += "wants \(wants.values) \(wants.record ?? "") \(wants.fields)\n" }
+        for metadata in endpoint.metadata { text += "metadata \(metadata.name) \(metadata.path)\n" }
         if let body = endpoint.body { text += "body \(body.text)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return String(SHA256.hexadecimal(text).prefix(16))

@@ -25,7 +25,7 @@ extension DescriptionReader {
             let section = section(
                 entry.value, field, keys: [
                     "path", "with", "method", "body", "form", "records", "entity", "paginate", "restart", "limit", "for_each", "commit", "orphans",
-                    "responses",
+                    "responses", "metadata",
                 ],
                 required: DescriptionReader.hasEnvelope(entry.value) ? ["path"] : ["path", "entity"],
                 instead: ["since": DescriptionReader.unsupported],
@@ -49,12 +49,22 @@ extension DescriptionReader {
             check(pagination, parameters, template, section)
             check(body, parameters, forEach, section)
         }
-        let responses = responses(section)
+        let responses = responses(section), metadata = metadata(section)
         guard let path = template?.description, let entity else { return nil }
         return Endpoint(
             name: entry.key, method: method, path: path, parameters: parameters, body: body, records: records ?? KeyPath(keys: []), entity: entity,
             envelope: envelope ?? [], pagination: pagination ?? .singlePage, deep: deep, limits: limits, forEach: forEach, commitUnit: commitUnit, orphans: orphans, responses: responses,
-            place: "\(file):\(entry.keyMark.line)")
+            metadata: metadata, place: "\(file):\(entry.keyMark.line)")
+    }
+
+    /// Names to key paths from the root of an answer.
+    private mutating func metadata(_ section: Section) -> [Endpoint.Metadata] {
+        entries(section, "metadata", of: "names to key paths").compactMap { entry in
+            let field = "\(section.path("metadata")).\(entry.key)"
+            if entry.key.isEmpty { report(field, entry.keyMark, "what is kept needs a name") }
+            guard let text = text(entry.value, field) else { return nil }
+            return plainKeyPath(text, field, entry.value.mark).map { Endpoint.Metadata(entry.key, $0) }
+        }
     }
 
     private static func hasEnvelope(_ endpoint: YAMLValue) -> Bool {

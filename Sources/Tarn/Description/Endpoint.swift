@@ -35,6 +35,8 @@ public struct Endpoint: Sendable, Hashable {
     public var orphans: Orphans?
     /// What is to be done with certain answers. They go before those of the API.
     public var responses: [ResponseRule]
+    /// What is kept of an answer beside its records.
+    public var metadata: [Metadata]
     /// Where it was declared, for error texts: `forge.yaml:41`.
     public var place: String
 
@@ -60,6 +62,18 @@ public struct Endpoint: Sendable, Hashable {
             self.pages = pages
             self.records = records
             self.stopsQuietly = stopsQuietly
+        }
+    }
+
+    /// A value of an answer that is kept with its entry, and given back with every answer from the store.
+    public struct Metadata: Sendable, Hashable {
+        public var name: String
+        /// From the document's root.
+        public var path: KeyPath
+
+        public init(_ name: String, _ path: KeyPath) {
+            self.name = name
+            self.path = path
         }
     }
 
@@ -97,8 +111,10 @@ public struct Endpoint: Sendable, Hashable {
         name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil, records: KeyPath = KeyPath(keys: []), entity: String,
         envelope: [EnvelopePart] = [], pagination: Pagination = .singlePage, deep: DeepPages? = nil, limits: Limits = Limits(),
         forEach: ForEach? = nil,
-        commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil, responses: [ResponseRule] = [], place: String = ""
+        commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil, responses: [ResponseRule] = [],
+        metadata: [Metadata] = [], place: String = ""
     ) {
+        self.metadata = metadata
         if let orphans {
             let hasOwner = forEach?.parent != nil
             precondition(

@@ -10,19 +10,29 @@ struct PageMetadata: Codable {
     private var values: [String: String]?
     /// Last, smallest and largest.
     private var records: [String]?
+    /// What the endpoint wants to keep, as JSON.
+    private var kept: [String: String]?
 
     /// Nil if there is nothing to keep.
-    init?(_ facts: DocumentFacts, _ wants: PageWants) {
+    init?(_ facts: DocumentFacts, _ wants: PageWants, _ names: [Endpoint.Metadata] = []) {
+        let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
+        kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
         let found = zip(wants.values, facts.values).compactMap { path, value in value.map { (path, $0) } }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
-        if values == nil, records == nil { return nil }
+        if values == nil, records == nil, kept == nil { return nil }
     }
 
     var text: String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// What an endpoint wanted to keep, as JSON by its name.
+    static func kept(_ text: String?) -> [String: String] {
+        guard let text, let metadata = try? JSONDecoder().decode(PageMetadata.self, from: Data(text.utf8)) else { return [:] }
+        return metadata.kept ?? [:]
     }
 
     static func facts(_ text: String?) -> (values: [String: String], records: PageFacts.RecordValues?) {

@@ -91,13 +91,7 @@ extension Walk {
         request.url + (request.body.map { "\n" + $0.text } ?? "")
     }
 
-    var bounds: PageSequence.Bounds {
-        let api = mirror.description.api
-        return PageSequence.Bounds(
-            base: api.base, aliases: api.aliases + [mirror.options.base].compactMap(\.self), follows: api.follows,
-            pageLimit: min(mirror.options.pageLimit, endpoint.limits.pages ?? .max), recordLimit: endpoint.limits.records,
-            stopsAtLimit: endpoint.limits.stopsQuietly, secretParameter: api.authentication.queryParameter)
-    }
+    var bounds: PageSequence.Bounds { mirror.bounds(of: endpoint) }
 
     /// What a pagination wants of documents, as it is asked of them.
     func questions(_ wants: PageWants) throws -> DocumentQuestions {
@@ -107,7 +101,8 @@ extension Walk {
             }
             return path
         }
-        return DocumentQuestions(values: try wants.values.map(path), record: try wants.record.map(path))
+        return DocumentQuestions(
+            values: try wants.values.map(path), record: try wants.record.map(path), documents: endpoint.metadata.map(\.path))
     }
 
     /// What the server says about a refusal: the usual members of a JSON answer, else the beginning of the text, on one line.
@@ -125,6 +120,17 @@ extension Walk {
         guard let wait = RateLimit.wait(status: response.status, response.headers, now: Date()), wait > .zero else { return message }
         let until = HTTPDate.text(Date().addingTimeInterval(Double(wait.components.seconds)))
         return message + (message.isEmpty ? "" : "; ") + "it asks to wait until \(until)"
+    }
+}
+
+extension Mirror {
+    /// Where the links of an endpoint's pages may lead, and how far.
+    func bounds(of endpoint: Endpoint) -> PageSequence.Bounds {
+        let api = description.api
+        return PageSequence.Bounds(
+            base: api.base, aliases: api.aliases + [options.base].compactMap(\.self), follows: api.follows,
+            pageLimit: min(options.pageLimit, endpoint.limits.pages ?? .max), recordLimit: endpoint.limits.records,
+            stopsAtLimit: endpoint.limits.stopsQuietly, secretParameter: api.authentication.queryParameter)
     }
 }
 

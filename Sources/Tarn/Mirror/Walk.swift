@@ -18,7 +18,7 @@ struct Walk {
     /// The page after the current one, which is asked for while this one is imported.
     var ahead: PageFetch?
     /// What is asked of every document for the pagination.
-    private var questions = DocumentQuestions()
+    var questions = DocumentQuestions()
     let transport: RetryingTransport
     /// What makes a commit.
     private let unit: Endpoint.CommitUnit
@@ -169,7 +169,7 @@ struct Walk {
                     code: 304, method: endpoint.method, url: shownURL, message: "not modified, but the request had no condition")
             }
             entry = stored
-            entry.headers = HTTPHeaders(flat: stored.headers).updated(byNotModified: response.headers).kept(also: pages.wants.fields)
+            entry.headers = HTTPHeaders(flat: stored.headers).confirmed(byNotModified: response.headers).kept(also: pages.wants.fields)
             entry.validatedAt = .now
         case .records(let isEmpty):
             if mirror.options.prefetches, !isEmpty, let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy) {
@@ -181,7 +181,7 @@ struct Walk {
             entry = ResponseEntry(
                 request: fetch.key, status: response.status, headers: response.headers.kept(also: pages.wants.fields), fetchedAt: .now,
                 validatedAt: .now, scan: checkpoint.scan, count: added.count, listed: added.listed,
-                metadata: PageMetadata(added.facts, pages.wants)?.text, skipped: added.skipped)
+                metadata: PageMetadata(added.facts, pages.wants, endpoint.metadata)?.text, skipped: added.skipped)
         case .again: return true
         case .ignored:
             report.ignored += 1
@@ -269,7 +269,7 @@ struct Walk {
     /// - Parameters:
     ///   - url: what was asked for, as the API names it.
     ///   - position: how many records the pages before list.
-    private func draft(
+    func draft(
         _ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int
     ) throws -> Importer.Added {
         // 204 and other empty answers list nothing (RFC 9110 §15.3.5).

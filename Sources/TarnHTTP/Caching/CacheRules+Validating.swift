@@ -45,6 +45,7 @@ extension CacheRules {
         fresh.headers = headers
         fresh.requestTime = requestTime
         fresh.responseTime = responseTime
+        fresh.isInvalidated = false
         return fresh
     }
 

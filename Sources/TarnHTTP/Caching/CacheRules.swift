@@ -111,16 +111,16 @@ extension CacheRules {
         guard stored.method == "GET" || request.method == stored.method else { return end(.miss, .methodDiffers) }
         if let mismatch = Variance(stored).mismatch(request.headers) { return end(.miss, mismatch) }
         let control = CacheControl(stored.headers), fresh = freshness(of: stored, control, at: now)
+        if stored.isInvalidated { return end(.revalidate, .unsafeMethod, fresh) }
         note(fresh.rule, "\(fresh.lifetime) s")
         if wants.noCache { return end(.revalidate, .requestNoCache, fresh) }
         if wants.isEmpty, CacheRules.saysPragmaNoCache(request.headers) { return end(.revalidate, .pragmaNoCache, fresh) }
         if control.noCache { return end(.revalidate, .responseNoCache, fresh) }
         if let limit = wants.maxAge, fresh.age > limit.orZero {
-            let accepted = staleAccepted(wants, control, fresh)
             // RFC 8246 §2: a reload does not ask for what does not change.
             if control.immutable, fresh.isFresh, limit == .seconds(0) {
                 note(.immutable)
-            } else if !accepted || fresh.isFresh {
+            } else {
                 return end(.revalidate, .requestMaxAge, fresh, "age \(fresh.age) s, max-age=\(limit.orZero)")
             }
         }
@@ -172,6 +172,7 @@ extension CacheRules {
             if explains { steps.append(.init(rule)) }
             return CacheDecision(outcome, rule, freshness: fresh, steps: steps)
         }
+        if stored.isInvalidated { return end(.unanswerable, .unsafeMethod) }
         if let rule = forbidsStale(control) { return end(.unanswerable, rule) }
         // Who says no-cache, or wants it younger than it is, wants no other answer (§5.2.1.1, §5.2.1.4).
         if wants.noCache || (wants.isEmpty && CacheRules.saysPragmaNoCache(request.headers)) { return end(.unanswerable, .requestNoCache) }

@@ -12,10 +12,14 @@ public struct CachedResponse: Sendable, Hashable {
     public var requestTime: Int
     /// When the answer, or the 304 that confirmed it last, was received.
     public var responseTime: Int
+    /// Whether it has to be validated before it may answer: an unsafe method may have changed the resource (RFC 9111 §4.4).
+    public var isInvalidated: Bool
 
     public init(
-        method: String = "GET", status: Int, headers: HTTPHeaders, selecting: HTTPHeaders = HTTPHeaders(), requestTime: Int, responseTime: Int
+        method: String = "GET", status: Int, headers: HTTPHeaders, selecting: HTTPHeaders = HTTPHeaders(), requestTime: Int, responseTime: Int,
+        isInvalidated: Bool = false
     ) {
+        self.isInvalidated = isInvalidated
         self.method = method
         self.status = status
         self.headers = headers

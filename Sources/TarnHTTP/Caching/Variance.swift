@@ -77,3 +77,11 @@ extension CacheRules {
         Variance.selecting(response, request)
     }
 }
+
+extension CacheRules {
+    /// A text that distinguishes a stored response from others to the same request (RFC 9111 §4.1): the fields that `Vary` names, as they are
+    /// compared. Empty if it names none.
+    public static func variant(of stored: CachedResponse) -> String {
+        Variance.names(stored.headers).sorted().map { "\($0)=\(Variance.normalized($0, stored.selecting) ?? "-")" }.joined(separator: "\n")
+    }
+}

@@ -9,14 +9,17 @@ extension StoreCheck {
     }
 
     func checkResponses() throws {
-        var expected = Expected(), highest: UInt64 = 0
+        var expected = Expected(), highest: UInt64 = 0, totals = CacheTotals()
         let isWhole = file.forEach(in: TableName.responses) { key, value in
             guard let (id, entry) = response(key, value) else { return }
             responseCount += 1
             highest = max(highest, id)
             add(id, entry, to: &expected)
             checkListed(id, entry)
+            if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }
+            checkBody(id, entry)
         }
+        if isWhole { checkTotals(totals) }
         if highest > file.number(MetaKey.nextResponse) ?? 0 {
             findings.add(.counter, "meta \(MetaKey.nextResponse)", "it is at \(file.number(MetaKey.nextResponse) ?? 0), and the response \(highest) is there")
         }
@@ -28,6 +31,23 @@ extension StoreCheck {
             guard withUnsafeBytes(of: id.bigEndian, { file.value($0, in: TableName.responses) }) == nil else { return }
             findings.add(.responseExtra, TableName.bodies, "there is a body of the response \(id), which is not there")
         }
+    }
+
+    /// What caches count must be what there is: eviction goes by it.
+    private func checkTotals(_ totals: CacheTotals) {
+        for (key, count) in [(MetaKey.cacheEntries, totals.entries), (MetaKey.cacheBytes, totals.bytes)] {
+            let said = file.number(key) ?? 0
+            if said != UInt64(count) { findings.add(.counter, "meta \(key)", "it says \(said), and there are \(count)") }
+        }
+    }
+
+    private func checkBody(_ id: UInt64, _ entry: ResponseEntry) {
+        guard let size = entry.caching?.bodySize else { return }
+        var found = 0
+        for chunk in 0..<(size + ResponseBody.chunkSize - 1) / ResponseBody.chunkSize {
+            found += ResponseBody.withKey(id, chunk) { file.value($0, in: TableName.bodies)?.count } ?? 0
+        }
+        if found != size { findings.add(.responseForm, "response \(id)", "its body should have \(size) bytes, and has \(found)") }
     }
 
     /// A response that can be read. Nil, after it was said why.

@@ -238,10 +238,12 @@ private struct Repair: ~Copyable {
     private mutating func repairResponses() throws {
         let state = access.state
         var removed: [UInt64] = [], requests = EntrySet(), urls = EntrySet(), members = EntrySet(), highest: UInt64 = 0
+        var totals = CacheTotals()
         try forEachResponse { id, entry in
-            guard let entry, try entry.listed.allSatisfy({ try isThere($0) }) else { return removed.append(id) }
+            guard let entry, try entry.listed.allSatisfy({ try isThere($0) }), try access.hasBody(of: id, entry) else { return removed.append(id) }
             highest = max(highest, id)
-            try entry.forEachPlace(id) { place, key, value in
+            if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }
+            entry.forEachPlace(id) { place, key, value in
                 switch place {
                 case .requests: requests.add(key, value)
                 case .urls: urls.add(key)
@@ -252,6 +254,7 @@ private struct Repair: ~Copyable {
         for id in removed { _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) } }
         report.responsesRemoved = removed.count
         try raise(MetaKey.nextResponse, to: highest)
+        if try access.cacheTotals != totals { try access.put(totals) }
         if let bodies = state.bodies {
             let raw = raw
             try remove(from: bodies) { key, _ in

@@ -11,15 +11,18 @@ public struct RequestKey: Sendable, Hashable {
     public var endpoint: String
     /// Who asked, as a keyed hash; empty for nobody in particular.
     public var authScope: String
+    /// What distinguishes it from other answers to the same request that were selected by the request's fields; empty if there is one only.
+    public var variant: String
 
-    public init(method: String = "GET", url: String, endpoint: String, authScope: String = "") {
+    public init(method: String = "GET", url: String, endpoint: String, authScope: String = "", variant: String = "") {
         self.method = method
         self.url = url
         self.endpoint = endpoint
         self.authScope = authScope
+        self.variant = variant
     }
 
-    var text: String { [method, url, endpoint, authScope].joined(separator: "\n") }
+    var text: String { ([method, url, endpoint, authScope] + (variant.isEmpty ? [] : [variant])).joined(separator: "\n") }
 
     package var digest: [UInt8] {
         var text = text
@@ -68,11 +71,18 @@ public struct ResponseEntry: Sendable, Hashable {
     public var walk: String?
     /// How many elements of its list are not among the listed records though the server meant one: they have no usable key.
     public var skipped: Int
+    /// What a cache needs beside; nil if none has written it.
+    public var caching: ResponseCaching?
+    /// Whether it may not be used without asking the server: an unsafe method may have changed what it is about.
+    public var isInvalidated: Bool
 
     public init(
         request: RequestKey, status: Int, headers: [String], fetchedAt: Timestamp, validatedAt: Timestamp, scan: UInt64,
-        count: Int, listed: [ListedRecord], metadata: String? = nil, walk: String? = nil, skipped: Int = 0
+        count: Int, listed: [ListedRecord], metadata: String? = nil, walk: String? = nil, skipped: Int = 0, caching: ResponseCaching? = nil,
+        isInvalidated: Bool = false
     ) {
+        self.caching = caching
+        self.isInvalidated = isInvalidated
         self.walk = walk
         self.skipped = skipped
         self.request = request
@@ -86,11 +96,13 @@ public struct ResponseEntry: Sendable, Hashable {
         self.metadata = metadata
     }
 
-    private enum ID {
+    enum ID {
         static let method: UInt16 = 1, url: UInt16 = 2, endpoint: UInt16 = 3, authScope: UInt16 = 4, status: UInt16 = 5
         static let headers: UInt16 = 6, fetchedAt: UInt16 = 7, validatedAt: UInt16 = 8, scan: UInt16 = 9
         static let listed: UInt16 = 10, metadata: UInt16 = 11, count: UInt16 = 12
         static let walk: UInt16 = 13, skipped: UInt16 = 14
+        static let requestedAt: UInt16 = 15, selecting: UInt16 = 16, usedAt: UInt16 = 17, bodySize: UInt16 = 18
+        static let isInvalidated: UInt16 = 19, variant: UInt16 = 20
     }
 
     package init?(_ row: RowView) {
@@ -98,17 +110,30 @@ public struct ResponseEntry: Sendable, Hashable {
             let status = row.number(ID.status), let fetchedAt = row.date(ID.fetchedAt),
             let validatedAt = row.date(ID.validatedAt), let scan = row.unsigned(ID.scan)
         else { return nil }
-        var headers: [String] = []
-        row.body.value(of: ID.headers)?.forEachElement { headers.append(String(decoding: $0.payload, as: UTF8.self)) }
+        func texts(_ id: UInt16) -> [String] {
+            var texts: [String] = []
+            row.body.value(of: id)?.forEachElement { texts.append(String(decoding: $0.payload, as: UTF8.self)) }
+            return texts
+        }
         var listed: [ListedRecord] = []
         if let bytes = row.rawBytes(ID.listed) {
-            ResponseEntry.forEachListed(in: bytes) { listed.append(ListedRecord(entity: $0, storageKey: Array($1))) }
+            ResponseEntry.forEachListed(in: bytes) {
+                listed.append(ListedRecord(entity: $0, storageKey: Array($1)))
+                return true
+            }
+        }
+        let headers = texts(ID.headers)
+        let caching = row.date(ID.requestedAt).map {
+            ResponseCaching(
+                requestedAt: $0, selecting: texts(ID.selecting), usedAt: row.date(ID.usedAt) ?? validatedAt, bodySize: row.number(ID.bodySize))
         }
         self.init(
-            request: RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""),
+            request: RequestKey(
+                method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? "", variant: row.text(ID.variant) ?? ""),
             status: status, headers: headers, fetchedAt: fetchedAt, validatedAt: validatedAt, scan: scan,
             count: row.number(ID.count) ?? listed.count, listed: listed,
-            metadata: row.text(ID.metadata), walk: row.text(ID.walk), skipped: row.number(ID.skipped) ?? 0)
+            metadata: row.text(ID.metadata), walk: row.text(ID.walk), skipped: row.number(ID.skipped) ?? 0,
+            caching: caching, isInvalidated: row.number(ID.isInvalidated) == 1)
     }
 
     /// Whose entry a row is, without the records that it lists.
@@ -117,13 +142,12 @@ public struct ResponseEntry: Sendable, Hashable {
         return (row.text(ID.walk), RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""))
     }
 
-    /// For each: u16 entity, u8 length, storage key.
-    static func forEachListed(in bytes: Bytes, _ body: (UInt16, Bytes) -> Void) {
+    /// For each: u16 entity, u8 length, storage key. Until the closure returns false.
+    static func forEachListed(in bytes: Bytes, _ body: (UInt16, Bytes) throws -> Bool) rethrows {
         var offset = 0
         while offset + 3 < bytes.count {
             let end = offset + 3 + Int(bytes[offset + 2])
-            guard end <= bytes.count else { return }
-            body(bytes.load(offset, UInt16.self), bytes.slice(offset + 3..<end))
+            guard end <= bytes.count, try body(bytes.load(offset, UInt16.self), bytes.slice(offset + 3..<end)) else { return }
             offset = end
         }
     }
@@ -150,6 +174,14 @@ public struct ResponseEntry: Sendable, Hashable {
         row.field(ID.count, count)
         row.field(ID.walk, walk)
         if skipped > 0 { row.field(ID.skipped, skipped) }
+        if let caching {
+            row.field(ID.requestedAt, caching.requestedAt)
+            if !caching.selecting.isEmpty { row.field(ID.selecting, .array(caching.selecting.map(Value.string))) }
+            row.field(ID.usedAt, caching.usedAt)
+            row.field(ID.bodySize, caching.bodySize)
+        }
+        if isInvalidated { row.field(ID.isInvalidated, 1) }
+        row.field(ID.variant, request.variant.isEmpty ? nil : request.variant)
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }
 }
@@ -215,7 +247,9 @@ extension StoreAccess {
         }
     }
 
-    func put(_ entry: ResponseEntry, sequence: UInt64) throws {
+    /// - Returns: the entry's id.
+    @discardableResult
+    func put(_ entry: ResponseEntry, sequence: UInt64) throws -> UInt64 {
         var key = ByteWriter()
         var id = try responseID(entry.request)
         let old = try id.flatMap { try response(id: $0) }
@@ -230,7 +264,10 @@ extension StoreAccess {
             entry.request.urlKey(next, into: &key)
             try raw.put(state.urls, key.bytes, .empty)
         }
-        guard let id else { return }
+        guard let id else { return 0 }
+        try count(old, entry)
+        // One of the same size is kept, or written over.
+        if let size = old?.caching?.bodySize, size != entry.caching?.bodySize { try removeBody(of: id, size: size) }
         let before = Set(old?.listed ?? [])
         if !before.isEmpty {
             for record in before.subtracting(entry.listed) {
@@ -244,10 +281,13 @@ extension StoreAccess {
             try raw.put(state.members, key.bytes, .empty)
         }
         try entry.store(raw, state.responses, id: id, sequence: sequence)
+        return id
     }
 
     func remove(responseID id: UInt64) throws {
         guard let entry = try response(id: id) else { return }
+        try count(entry, nil)
+        if let size = entry.caching?.bodySize { try removeBody(of: id, size: size) }
         var key = ByteWriter()
         for record in entry.listed {
             record.memberKey(id, into: &key)

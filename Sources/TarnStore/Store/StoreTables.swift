@@ -18,7 +18,7 @@ package enum TableName {
     package static let urls = "urls"
     /// Entity id ++ storage key ++ response id → nothing: which responses list a record.
     package static let members = "members"
-    /// Response id ++ chunk number → raw bodies. Reserved.
+    /// Response id ++ u32 chunk number → a body's bytes, 65,520 of them or what is left (`ResponseBody`).
     package static let bodies = "bodies"
     /// Commit sequence ++ ordinal → operation, entity, key.
     package static let changes = "changes"
@@ -71,6 +71,9 @@ package enum MetaKey {
     package static let indexPrefix = "index "
     /// u64, big-endian: response ids are never reused.
     package static let nextResponse: StaticString = "next response"
+    /// u64, big-endian: how many entries caches have, and what they count for.
+    package static let cacheEntries: StaticString = "cache entries"
+    package static let cacheBytes: StaticString = "cache bytes"
     /// u64, big-endian: ids of long lists are never reused.
     package static let nextList: StaticString = "next list"
     /// Text: how long changes are kept (`ChangeRetention`); missing for the default.

@@ -14,7 +14,8 @@ struct ReuseTests {
         ("max-age=60", 10, "max-age=10", "fresh fresh"), ("max-age=60", 11, "max-age=10", "revalidate requestMaxAge"),
         ("max-age=60", 0, "max-age=0", "fresh fresh"), ("max-age=60", 1, "max-age=0", "revalidate requestMaxAge"),
         ("max-age=60", 1, "max-age=x", "revalidate requestMaxAge"), ("max-age=60", 11, "max-age=10, max-stale=100", "revalidate requestMaxAge"),
-        ("max-age=60", 70, "max-age=65, max-stale=100", "stale requestMaxStale"),
+        ("max-age=60", 70, "max-age=65, max-stale=100", "revalidate requestMaxAge"),
+        ("max-age=60", 65, "max-age=65, max-stale=100", "stale requestMaxStale"), ("max-age=60", 65, "max-age=65", "revalidate stale"),
         // §5.2.1.2
         ("max-age=60", 70, "max-stale", "stale requestMaxStale"), ("max-age=60", 70, "max-stale=10", "stale requestMaxStale"),
         ("max-age=60", 71, "max-stale=10", "revalidate stale"), ("max-age=60", 70, "max-stale=x", "revalidate stale"),
@@ -121,6 +122,16 @@ struct ReuseTests {
         let failure: CacheRules.Failure = status.map { .error(status: $0) } ?? .disconnected
         let made = privateRules.decide(request("Cache-Control: \(wants)"), stored("Cache-Control: \(response)"), at: t0 + age, after: failure)
         #expect(made.text == decision)
+    }
+
+    @Test("§4.4: what an unsafe method may have changed is validated before it answers, also off line")
+    func invalidated() {
+        var response = stored("Cache-Control: max-age=60")
+        response.isInvalidated = true
+        #expect(privateRules.decide(request(), response, at: t0).text == "revalidate unsafeMethod")
+        #expect(privateRules.decide(request(), response, at: t0, after: .disconnected).text == "unanswerable unsafeMethod")
+        let confirmed = privateRules.freshened(response, response.headers, requestTime: t0, responseTime: t0)
+        #expect(privateRules.decide(request(), confirmed, at: t0).text == "fresh fresh")
     }
 
     @Test("§4.2.4: a cache that is told so gives nothing stale off line")

@@ -1,0 +1,40 @@
+// Who fetches what, among processes that share a store: the others wait for it.
+
+import Foundation
+import Glibc
+import TarnHTTP
+import TarnStore
+
+/// A claim of a request is a lock on one byte of `claims.lock` in the store's directory, at a place that its digest says.
+///
+/// The lock belongs to the open file description (fcntl(2), "Open file description locks") and ends with the process that holds it: a killed
+/// one blocks nobody, and nothing has to be cleaned up. Two requests whose digests share 62 bits wait for each other, and are both answered.
+final class ClaimFile: Sendable {
+    private let descriptor: Int32
+
+    /// Nil if the file cannot be made: then everybody fetches for himself.
+    init?(directory: String) {
+        descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Claims a request, if nobody in another process has. In this process it must be claimed once at a time only.
+    func claim(_ digest: [UInt8]) -> Bool { set(Int16(F_WRLCK), digest) }
+
+    func release(_ digest: [UInt8]) { _ = set(Int16(F_UNLCK), digest) }
+
+    private func set(_ type: Int16, _ digest: [UInt8]) -> Bool {
+        var lock = flock()
+        lock.l_type = type
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = digest.prefix(8).reduce(0) { $0 << 8 | Int($1) } & (1 << 62 - 1)
+        lock.l_len = 1
+        // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not show.
+        while fcntl(descriptor, 37, &lock) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,174 @@
+// Records that nothing reaches any more: found by following references, and removed only where that is asked for.
+
+import Foundation
+import TarnStore
+
+/// What was found by ``RecordCache/collect(roots:through:isDryRun:)``.
+public struct CollectReport: Sendable, Hashable {
+    /// Records that nothing reaches, by entity.
+    public var unreachable: [String: Int] = [:]
+    /// How many of them were deleted; with what a delete rule takes along.
+    public var deleted = 0
+    /// Those that a delete rule has kept.
+    public var denied = 0
+    /// How many records are reached.
+    public var reached = 0
+}
+
+extension RecordCache {
+    /// Removes records that nothing reaches: no response lists them, they are not of an entity that is a root, they are not changed locally, and
+    /// no record that is reached refers to them.
+    ///
+    /// References are followed as they are stored, from a record to what it names; relationships that are derived, such as from a user to its
+    /// issues, only where `through` says so: everything would hold everything else.
+    ///
+    /// Nothing else calls this. The set is found in a snapshot; if somebody writes before it has gone, it is found anew.
+    ///
+    /// - Parameters:
+    ///   - roots: entities all of whose records stay.
+    ///   - through: derived relationships that are followed too, as `Entity.relationship`.
+    ///   - isDryRun: whether records are only counted.
+    /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField`.
+    public func collect(roots: Set<String>, through: Set<String> = [], isDryRun: Bool = true) async throws -> CollectReport {
+        var deleted = 0, denied: Set<ListedRecord> = []
+        while true {
+            var (report, unreachable, sequence) = try store.read { reader in
+                var reach = Reach(reader.access, through: through)
+                try reach.addRoots(roots, reader)
+                try reach.follow()
+                let (counts, unreachable) = try reach.rest()
+                let report = CollectReport(unreachable: counts, reached: reach.count)
+                return (report, unreachable.filter { !denied.contains($0) }, try reader.sequence)
+            }
+            report.deleted = deleted
+            report.denied = denied.count
+            if isDryRun || unreachable.isEmpty { return report }
+            while !unreachable.isEmpty {
+                let step = Array(unreachable.prefix(500)), expected = sequence
+                let outcome = try await store.write(alone: true) { writer -> (deleted: Int, denied: [ListedRecord])? in
+                    // Somebody may have made a reference, or listed a record, since the snapshot.
+                    guard try writer.access.sequence == expected else { return nil }
+                    return try writer.deleteUnreachable(step)
+                }
+                guard let outcome else { break }
+                deleted += outcome.deleted
+                denied.formUnion(outcome.denied)
+                unreachable.removeFirst(step.count)
+                sequence = try store.read { try $0.sequence }
+                if sequence > expected + 1 { break }
+            }
+        }
+    }
+}
+
+extension StoreWriter {
+    fileprivate mutating func deleteUnreachable(_ records: [ListedRecord]) throws -> (deleted: Int, denied: [ListedRecord]) {
+        var deleted = 0, denied: [ListedRecord] = []
+        for listed in records {
+            // A rule may have taken it along with another one.
+            guard let record = try access.record(listed) else { continue }
+            do {
+                if try delete(record.entity, record.key, ifVersion: nil) { deleted += 1 }
+            } catch let error as StoreError {
+                guard case .deleteDenied = error else { throw error }
+                denied.append(listed)
+            }
+        }
+        return (deleted, denied)
+    }
+}
+
+/// The records that are reached, and those that still have to be followed.
+private struct Reach {
+    private let access: StoreAccess
+    private let through: Set<String>
+    private var reached: Set<ListedRecord> = []
+    private var pending: [ListedRecord] = []
+
+    init(_ access: StoreAccess, through: Set<String>) {
+        self.access = access
+        self.through = through
+    }
+
+    var count: Int { reached.count }
+
+    private mutating func add(_ record: ListedRecord) {
+        if reached.insert(record).inserted { pending.append(record) }
+    }
+
+    mutating func addRoots(_ names: Set<String>, _ reader: StoreReader) throws {
+        for name in through {
+            let dot = name.firstIndex(of: ".") ?? name.endIndex
+            let entity = try self.entity(String(name[..<dot])), relationship = String(name[dot...].dropFirst())
+            guard access.catalog.relationship(relationship, of: entity) != nil else {
+                throw StoreError.unknownField(
+                    entity: entity.name, name: relationship, known: access.catalog.relationships(of: entity).map(\.name))
+            }
+        }
+        try access.forEachResponse { view in
+            view.forEachListed {
+                add(ListedRecord(entity: $0, storageKey: Array($1)))
+                return true
+            }
+            return true
+        }
+        for entity in access.catalog.entities where entity.root == entity.id {
+            try access.scan(entity) { key, _ in
+                let record = ListedRecord(entity: entity.root, storageKey: Array(key))
+                if try access.isChangedLocally(record) { add(record) }
+                return true
+            }
+        }
+        for name in names {
+            let entity = try self.entity(name)
+            try access.scan(entity) { key, _ in
+                add(ListedRecord(entity: entity.root, storageKey: Array(key)))
+                return true
+            }
+        }
+    }
+
+    private func entity(_ name: String) throws -> Catalog.Entity {
+        guard let entity = access.catalog.entity(name) else {
+            throw StoreError.unknownEntity(name: name, known: access.catalog.entities.map(\.name))
+        }
+        return entity
+    }
+
+    mutating func follow() throws {
+        while let record = pending.popLast() {
+            guard let root = access.catalog.entity(id: record.entity) else { continue }
+            let kind: Catalog.Entity? = try record.storageKey.withUnsafeBytes { key in
+                try access.lending { try access.row(root, key).flatMap { access.catalog.entity(id: $0.entity) } }
+            }
+            guard let kind else { continue }
+            for relationship in access.catalog.relationships(of: kind)
+            where relationship.isStored || through.contains("\(kind.name).\(relationship.name)") {
+                guard let destination = access.catalog.entity(id: relationship.destination) else { continue }
+                var targets: [ListedRecord] = []
+                try record.storageKey.withUnsafeBytes { key in
+                    try access.targets(of: key, relationship) {
+                        targets.append(ListedRecord(entity: destination.root, storageKey: Array($0)))
+                        return true
+                    }
+                }
+                for target in targets { add(target) }
+            }
+        }
+    }
+
+    /// What is not reached, counted by entity.
+    func rest() throws -> (counts: [String: Int], records: [ListedRecord]) {
+        var counts: [String: Int] = [:], records: [ListedRecord] = []
+        for root in access.catalog.entities where root.root == root.id {
+            try access.scan(root) { key, row in
+                let record = ListedRecord(entity: root.root, storageKey: Array(key))
+                guard !reached.contains(record) else { return true }
+                records.append(record)
+                counts[access.catalog.entity(id: row.entity)?.name ?? root.name, default: 0] += 1
+                return true
+            }
+        }
+        return (counts, records)
+    }
+}

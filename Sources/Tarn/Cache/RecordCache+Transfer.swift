@@ -1,0 +1,215 @@
+// Asking the server: conditionally, and storing what it says with the records, in one change.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+/// What a transfer has brought.
+struct Transfer: Sendable {
+    var source: CachedAnswer.Source
+    var headers: HTTPHeaders
+    var listed: [ListedRecord]
+    var metadata: [String: String]
+    var report: ImportReport?
+    var isStored = true
+    /// Copies, if they are not in the store.
+    var records: [Record]?
+    /// Whether another process has made it.
+    var isAnothers = false
+
+    init(_ entry: ResponseEntry, _ source: CachedAnswer.Source, report: ImportReport? = nil) {
+        self.source = source
+        headers = HTTPHeaders(flat: entry.headers)
+        listed = entry.listed
+        metadata = PageMetadata.kept(entry.metadata)
+        self.report = report
+    }
+}
+
+/// Ends a transaction of which nothing is to be kept, with what it has found out.
+private struct NotStored: Error {
+    var transfer: Transfer
+}
+
+extension RecordCache {
+    func perform(_ prepared: PreparedRequest, isConditional: Bool) async throws -> Transfer {
+        let stored = isConditional ? try store.read { try $0.access.responseView(prepared.digest)?.entry } : nil
+        let known = stored.map(CachedResponse.init)
+        let request = known.map { options.rules.validation(of: $0, for: prepared.request) } ?? prepared.request
+        let sent = timestamp
+        let response = try await mirror.transport(for: prepared.endpoint).send(request)
+        let received = timestamp
+        let rule = mirror.rules(of: prepared.endpoint).first(for: response)
+        switch rule?.action {
+        case .empty: return try await take(response, prepared, stored, isEmpty: true, sent, received)
+        case .fail, .retry, .refreshToken, .ignore, .stop: throw refusal(response, prepared, rule?.message)
+        case nil: break
+        }
+        switch response.status {
+        case 304:
+            guard let stored, let known else { throw refusal(response, prepared, "not modified, but the request had no condition") }
+            guard case .confirmed(let headers) = options.rules.validate(known, with: response),
+                let transfer = try await confirm(stored, headers, prepared, sent, received)
+            // It is about another representation, or the records have gone meanwhile.
+            else { return try await perform(prepared, isConditional: false) }
+            return transfer
+        case 200..<300: return try await take(response, prepared, stored, isEmpty: false, sent, received)
+        default:
+            // The list itself is gone: what is stored of it is no answer any more.
+            if response.status == 404 || response.status == 410, stored != nil { try await forget(prepared) }
+            throw refusal(response, prepared, nil)
+        }
+    }
+
+    private var timestamp: Timestamp { Timestamp(microseconds: Int64(options.mirror.time.now().timeIntervalSince1970 * 1_000_000)) }
+
+    private func refusal(_ response: HTTPResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError {
+        .status(code: response.status, method: "GET", url: prepared.shownURL, message: message ?? Walk.message(of: response))
+    }
+
+    /// What another process has fetched since a moment; nil if nothing was.
+    func fetched(_ prepared: PreparedRequest, since moment: Date) throws -> Transfer? {
+        let began = Timestamp(microseconds: Int64(moment.timeIntervalSince1970 * 1_000_000))
+        return try store.read { reader in
+            guard let entry = try reader.access.responseView(prepared.digest)?.entry, entry.validatedAt >= began else { return nil }
+            var transfer = Transfer(entry, entry.fetchedAt >= began ? .fetched : .revalidated)
+            transfer.isAnothers = true
+            return transfer
+        }
+    }
+
+    // MARK: 304
+
+    /// Brings an entry up to date. Nil if it is not in the store any more.
+    private func confirm(
+        _ stored: ResponseEntry, _ headers: HTTPHeaders, _ prepared: PreparedRequest, _ sent: Timestamp, _ received: Timestamp
+    ) async throws -> Transfer? {
+        let wants = prepared.endpoint.pagination.wants.fields, taken = uses.take(), mirror = mirror
+        return try await store.write { writer in
+            // As it is now: another process may have changed it.
+            guard var entry = try writer.access.response(to: prepared.key) else { return nil }
+            entry.headers = headers.kept(also: wants)
+            entry.validatedAt = received
+            entry.isInvalidated = false
+            entry.caching = ResponseCaching(requestedAt: sent, selecting: entry.caching?.selecting ?? [], usedAt: received)
+            try writer.putResponse(entry)
+            try writer.noteUses(taken)
+            try mirror.saveBudgets(&writer)
+            return Transfer(entry, .revalidated)
+        }
+    }
+
+    private func forget(_ prepared: PreparedRequest) async throws {
+        try await store.write { writer in
+            if let id = try writer.access.responseView(prepared.digest)?.id { try writer.removeResponse(id: id) }
+        }
+    }
+
+    // MARK: Another response
+
+    private func take(
+        _ response: HTTPResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool, _ sent: Timestamp, _ received: Timestamp
+    ) async throws -> Transfer {
+        let pipeline = try pipelines.take(store)
+        defer { pipelines.give(back: pipeline) }
+        let hooks = options.mirror.hooks?(prepared.endpoint) ?? ImportHooks()
+        pipeline.value.configure { $0.hooks = hooks }
+        var walk = Walk(
+            mirror: mirror, endpoint: prepared.endpoint, pipeline: pipeline.value, authScope: prepared.key.authScope, fingerprint: "",
+            progress: { _ in })
+        walk.shownURL = prepared.shownURL
+        let wants = prepared.endpoint.pagination.wants
+        walk.questions = try walk.questions(wants)
+        let added = try isEmpty
+            ? Importer.Added(listed: [], count: 0) : walk.draft(response, prepared.parent, prepared.url, from: 0)
+        let entry = ResponseEntry(
+            request: prepared.key, status: response.status, headers: HTTPHeaders(stored: response).kept(also: wants.fields), fetchedAt: received,
+            validatedAt: received, scan: stored?.scan ?? 0, count: added.count, listed: added.listed,
+            metadata: PageMetadata(added.facts, wants, prepared.endpoint.metadata)?.text, walk: stored?.walk, skipped: added.skipped,
+            caching: ResponseCaching(
+                requestedAt: sent, selecting: CacheRules.selectingFields(of: prepared.request.headers, by: response.headers).flat,
+                usedAt: received))
+        guard options.rules.storability(of: response, to: prepared.request) == .storable else {
+            return try await show(entry, prepared, pipeline, isReplacing: stored != nil)
+        }
+        return try await keep(entry, prepared, pipeline)
+    }
+
+    private func keep(_ entry: ResponseEntry, _ prepared: PreparedRequest, _ pipeline: PipelinePool.Lent) async throws -> Transfer {
+        let taken = uses.take(), known = uses.all, options = options, mirror = mirror, now = timestamp
+        let report = try await pipeline.value.importer.commit(to: store, responses: [entry]) { _, writer in
+            try writer.removeSuperseded(by: prepared.key)
+            try writer.noteUses(taken)
+            let kept = try writer.access.responseView(prepared.digest)?.id
+            _ = try writer.evict(
+                options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now, random: options.mirror.time.random)
+            try mirror.saveBudgets(&writer)
+        }
+        // Without a dictionary rows are stored as they are.
+        _ = try? store.trainDictionaries()
+        var transfer = Transfer(entry, .fetched, report: report)
+        let dropped = Set(report.dropped)
+        if !dropped.isEmpty { transfer.listed.removeAll { dropped.contains($0) } }
+        return transfer
+    }
+
+    /// RFC 9111 §5.2.1.5, §5.2.2.5: what must not be stored is imported into a transaction that is never committed.
+    private func show(
+        _ entry: ResponseEntry, _ prepared: PreparedRequest, _ pipeline: PipelinePool.Lent, isReplacing: Bool
+    ) async throws -> Transfer {
+        do {
+            try await store.write(alone: true) { writer in
+                let report = try pipeline.value.importer.commit(into: &writer)
+                var transfer = Transfer(entry, .fetched, report: report)
+                transfer.isStored = false
+                let reader = try writer.reader()
+                transfer.records = try entry.listed.compactMap { try reader.access.record($0) }
+                throw NotStored(transfer: transfer)
+            }
+            preconditionFailure("a transaction that is to be taken back has been committed")
+        } catch let end as NotStored {
+            // What was stored before is not the answer any more.
+            if isReplacing { try await forget(prepared) }
+            return end.transfer
+        }
+    }
+}
+
+extension CachedResponse {
+    init(_ entry: ResponseEntry) {
+        let received = entry.validatedAt.seconds
+        self.init(
+            method: entry.request.method, status: entry.status, headers: HTTPHeaders(flat: entry.headers),
+            selecting: HTTPHeaders(flat: entry.caching?.selecting ?? []),
+            requestTime: min(entry.caching?.requestedAt.seconds ?? received, received), responseTime: received, isInvalidated: entry.isInvalidated)
+    }
+}
+
+extension HTTPHeaders {
+    /// As a flat list: name, value, name, value, …
+    var flat: [String] { fields.flatMap { [$0.name, $0.value] } }
+
+    /// The fields of a response under the URL that was asked for. One that redirects have led to belongs to another URL (RFC 9111 §2), and what
+    /// led there has a lifetime of its own that is not known here: it is never fresh.
+    init(stored response: HTTPResponse) {
+        self = response.headers
+        guard response.redirectedTo != nil else { return }
+        self["Expires"] = nil
+        let control = CacheControl(response.headers)
+        self["Cache-Control"] = "max-age=0" + (control.mustRevalidate ? ", must-revalidate" : "") + (control.noCache ? ", no-cache" : "")
+    }
+}
+
+extension StoreWriter {
+    /// Removes what a cache has of the same request under another mapping: nobody will ask for it any more.
+    fileprivate mutating func removeSuperseded(by key: RequestKey) throws {
+        guard let name = key.endpoint.split(separator: " ").first else { return }
+        var ids: [UInt64] = []
+        try access.forEachResponse(to: key.url, scope: key.authScope) { view in
+            if view.isCaches, view.endpoint != key.endpoint, view.endpoint.hasPrefix(name + " ") { ids.append(view.id) }
+            return true
+        }
+        for id in ids { try removeResponse(id: id) }
+    }
+}

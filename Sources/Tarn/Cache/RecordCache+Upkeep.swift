@@ -1,0 +1,136 @@
+// What a cache keeps, and what goes: purging, limits, and the way from a record to the responses that list it.
+
+import Foundation
+public import TarnStore
+
+extension RecordCache {
+    /// Which entries are meant.
+    public enum Purge: Sendable, Hashable {
+        /// Of one URL, whoever asked.
+        case url(String)
+        /// Of all URLs that begin so.
+        case prefix(String)
+        /// Those that list a record of this entity.
+        case entity(String)
+        /// Those that were confirmed by the server longer ago than so many seconds.
+        case olderThan(seconds: Int)
+        case all
+    }
+
+    /// Removes entries, in steps that let others write in between; readers never wait. Records stay: see ``collect(roots:through:isDryRun:)``.
+    ///
+    /// Entries of a ``Mirror`` go only if a URL or prefix names them: what is left of a mirror's pages tells which records the server lists.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: `StoreError`.
+    @discardableResult
+    public func purge(_ purge: Purge) async throws -> Int {
+        switch purge {
+        case .url(let url): return try await removePrefixed(url) { $0.url == url }
+        case .prefix(let prefix): return try await removePrefixed(prefix) { $0.url.hasPrefix(prefix) }
+        case .entity(let name):
+            guard let entity = store.catalog.entity(name) else {
+                throw StoreError.unknownEntity(name: name, known: store.catalog.entities.map(\.name))
+            }
+            return try await removeScanned { view, access in
+                var lists = false
+                try view.forEachListed { root, key in
+                    lists = try root == entity.root && access.lending { try access.row(entity, key) != nil }
+                    return !lists
+                }
+                return lists
+            }
+        case .olderThan(let seconds):
+            let before = Timestamp(microseconds: Int64(now - seconds) * 1_000_000)
+            return try await removeScanned { view, _ in view.validatedAt < before }
+        case .all: return try await removeScanned { _, _ in true }
+        }
+    }
+
+    /// Removes what is too old and then what has not answered for the longest time, until the cache is within its limits.
+    ///
+    /// - Returns: how many entries were removed.
+    @discardableResult
+    public func trim() async throws -> Int {
+        var count = 0
+        let limits = options.limits, uses = uses.all, random = options.mirror.time.random
+        let now = Timestamp(microseconds: Int64(now) * 1_000_000)
+        if let age = limits.age {
+            let before = Timestamp(microseconds: now.microseconds - Int64(age) * 1_000_000)
+            var next: UInt64? = 0
+            while let start = next {
+                let step = try await store.write { try $0.removeExpired(before: before, from: start, looking: RecordCache.step) }
+                (count, next) = (count + step.removed, step.next)
+            }
+        }
+        while true {
+            let removed = try await store.write {
+                try $0.evict(limits, uses: uses, atMost: RecordCache.step, now: now, random: random).count
+            }
+            count += removed
+            if removed < RecordCache.step { return count }
+        }
+    }
+
+    /// The entries of the responses that list a record, in the order in which they were made.
+    public func entries(listing entity: String, _ key: RecordKey) throws -> [ResponseEntry] {
+        try store.read { reader in
+            guard let entity = reader.catalog.entity(entity) else {
+                throw StoreError.unknownEntity(name: entity, known: reader.catalog.entities.map(\.name))
+            }
+            let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
+            return try reader.access.responseIDs(listing: record).compactMap { try reader.access.responseView(id: $0)?.entry }
+        }
+    }
+
+    /// How many entries caches have in the store, and how large they are.
+    public var totals: CacheTotals {
+        get throws { try store.read { try $0.cacheTotals } }
+    }
+
+    /// Entries that one commit removes or looks at.
+    private static let step = 500
+
+    private func removePrefixed(_ prefix: String, _ isMeant: @escaping @Sendable (ResponseView) -> Bool) async throws -> Int {
+        var count = 0
+        for scope in try store.read({ try $0.access.responseScopes() }).sorted() {
+            var removed = RecordCache.step
+            while removed == RecordCache.step {
+                removed = try await store.write { writer in
+                    var ids: [UInt64] = []
+                    try writer.access.forEachResponseID(withPrefix: prefix, scope: scope) { id in
+                        if let view = try writer.access.responseView(id: id), isMeant(view) { ids.append(id) }
+                        return ids.count < RecordCache.step
+                    }
+                    for id in ids { try writer.removeResponse(id: id) }
+                    return ids.count
+                }
+                count += removed
+            }
+        }
+        return count
+    }
+
+    private func removeScanned(_ isMeant: @escaping @Sendable (ResponseView, StoreAccess) throws -> Bool) async throws -> Int {
+        var count = 0, next: UInt64? = 0
+        while let start = next {
+            let step = try await store.write { writer -> (removed: Int, next: UInt64?) in
+                var ids: [UInt64] = [], seen = 0, next: UInt64?
+                let access = writer.access
+                try access.forEachResponse(from: start) { view in
+                    guard seen < RecordCache.step else {
+                        next = view.id
+                        return false
+                    }
+                    seen += 1
+                    if view.isCaches, try isMeant(view, access) { ids.append(view.id) }
+                    return true
+                }
+                for id in ids { try writer.removeResponse(id: id) }
+                return (ids.count, next)
+            }
+            (count, next) = (count + step.removed, step.next)
+        }
+        return count
+    }
+}

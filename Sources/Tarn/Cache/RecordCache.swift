@@ -1,0 +1,288 @@
+// The record-level cache: requests in, records out, by HTTP's rules, on line or off.
+
+import Foundation
+public import TarnHTTP
+import TarnImport
+public import TarnStore
+
+/// Answers requests to an API with records.
+///
+/// A response is kept as the keys of its records, its validators and its metadata, in the same transaction as the records. While it is fresh
+/// it is answered from there; when it is stale the server is asked with a condition, and a 304 costs neither parsing nor an import; when the
+/// server cannot be reached what is stale is given, marked as such, where nothing forbids it.
+///
+///     let cache = try RecordCache(description, store: store, transport: CurlTransport(description.api.transport))
+///     let answer = try await cache.fetch(CacheRequest("issues"))
+///     print(answer.records.count, answer.source, answer.age)
+///
+/// Deleting a record, here or anywhere, invalidates the responses that list it; a change of the schema or the mapping makes other requests of
+/// all. What a ``Mirror`` has walked is answered from too. Any number of tasks and processes may use caches over one store.
+///
+/// See <doc:Caching>.
+public final class RecordCache: Sendable {
+    public let store: Store
+    public let options: Options
+    let mirror: Mirror
+    let pipelines: PipelinePool
+    let uses = CacheUses()
+    private let claims: ClaimFile?
+    private let flights = Flights<Transfer>()
+    private let background = Flights<Void>()
+
+    /// - Throws: as ``Mirror``'s initializer.
+    public init(
+        _ description: Description, store: Store, transport: any Transport, options: Options = Options(),
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(MirrorError) {
+        self.store = store
+        self.options = options
+        mirror = try Mirror(description, store: store, transport: transport, options: options.mirror, environment: environment)
+        pipelines = PipelinePool(description.importMapping)
+        claims = options.sharesTransfersBetweenProcesses ? ClaimFile(directory: store.path) : nil
+    }
+
+    /// What is copied out of the store for an answer.
+    public enum Copying: Sendable {
+        case keys, records
+    }
+
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - policy: where the answer comes from, if not as the options say.
+    ///   - copying: `keys` if the records are not wanted.
+    /// - Throws: `CacheError`.
+    public func fetch(
+        _ request: CacheRequest, policy: CachePolicy? = nil, copying: Copying = .records
+    ) async throws(CacheError) -> CachedAnswer {
+        try await fetch(try await prepare(request), policy: policy, copying: copying)
+    }
+
+    /// The same for a request that has been prepared.
+    public func fetch(
+        _ prepared: PreparedRequest, policy: CachePolicy? = nil, copying: Copying = .records
+    ) async throws(CacheError) -> CachedAnswer {
+        let policy = policy ?? options.policy
+        do {
+            var decision = CacheDecision(policy == .networkOnly ? .miss : .revalidate, .policy)
+            if policy.looksFirst {
+                let looked = try look(prepared, policy, copying)
+                if let answer = looked.answer { return answer }
+                decision = looked.decision
+                if policy == .cacheOnly {
+                    throw CacheError.unanswerable(url: prepared.shownURL, explain(prepared, policy).decision)
+                }
+            }
+            return try await ask(prepared, policy, copying, decision)
+        } catch {
+            throw CacheError(error, url: prepared.shownURL, place: prepared.endpoint.place)
+        }
+    }
+
+    /// Answers as they come: what is stored, if there is anything that may be used, and then what the server says. With another policy than
+    /// ``CachePolicy/cacheAndNetwork`` it is the one answer of ``fetch(_:policy:copying:)``.
+    public func answers(
+        _ request: CacheRequest, policy: CachePolicy = .cacheAndNetwork
+    ) -> AsyncThrowingStream<CachedAnswer, any Error> {
+        AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    let prepared = try await prepare(request)
+                    if policy == .cacheAndNetwork, let stored = try look(prepared, .cacheOnly, .records).answer { continuation.yield(stored) }
+                    continuation.yield(try await fetch(prepared, policy: policy))
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// What would be done about a request, and why, rule by rule. Nothing is sent, and nothing changes.
+    public func explain(_ request: CacheRequest, policy: CachePolicy? = nil) async throws(CacheError) -> CacheExplanation {
+        explain(try await prepare(request), policy ?? options.policy)
+    }
+
+    /// Waits for revalidations that go on in the background.
+    public func finishBackground() async { await background.finish() }
+
+    // MARK: Deciding
+
+    var now: Int { Int(options.mirror.time.now().timeIntervalSince1970) }
+
+    /// The request as the rules see it.
+    private func asked(_ prepared: PreparedRequest, _ policy: CachePolicy) -> HTTPRequest {
+        let directives = [policy.directives, prepared.directives].compactMap(\.self)
+        guard !directives.isEmpty else { return prepared.request }
+        var request = prepared.request
+        request.headers.fields += directives.map { .init("Cache-Control", $0) }
+        return request
+    }
+
+    func decide(_ prepared: PreparedRequest, _ policy: CachePolicy, _ view: ResponseView?, explains: Bool = false) -> CacheDecision {
+        options.rules.decide(asked(prepared, policy), view.map(CachedResponse.init), at: now, explains: explains)
+    }
+
+    func explain(_ prepared: PreparedRequest, _ policy: CachePolicy) -> CacheExplanation {
+        var explanation = CacheExplanation(url: prepared.shownURL, decision: CacheDecision(.miss, .nothingStored))
+        let found: Void? = try? store.read { reader in
+            let view = try reader.access.responseView(prepared.digest)
+            if policy.looksFirst {
+                explanation.decision = decide(prepared, policy, view, explains: true)
+            } else {
+                let outcome: CacheDecision.Outcome = policy == .networkOnly || view == nil ? .miss : .revalidate
+                explanation.decision = CacheDecision(outcome, .policy, steps: [.init(.policy, "\(policy)")])
+            }
+            explanation.status = view?.status
+            explanation.records = view?.count
+            explanation.validators = view.map { Validators(HTTPHeaders(flat: $0.headers)) }
+        }
+        _ = found
+        return explanation
+    }
+
+    // MARK: The store
+
+    private func look(
+        _ prepared: PreparedRequest, _ policy: CachePolicy, _ copying: Copying
+    ) throws -> (answer: CachedAnswer?, decision: CacheDecision) {
+        var answer: CachedAnswer?, decision = CacheDecision(.miss, .nothingStored)
+        try store.read { reader in
+            guard let view = try reader.access.responseView(prepared.digest) else { return }
+            decision = decide(prepared, policy, view)
+            guard decision.isHit else { return }
+            answer = try self.answer(view, decision, copying, reader, prepared)
+        }
+        if answer != nil, decision.outcome == .stale(revalidates: true), policy != .cacheOnly { revalidateInBackground(prepared) }
+        return (answer, decision)
+    }
+
+    /// Lends what is stored for a request to the closure, if it may be used; nil if not. Nothing is copied, and nobody is asked: the
+    /// quickest way to an answer.
+    ///
+    /// - Throws: what the closure throws, and `StoreError`.
+    public func withHit<Result>(
+        _ prepared: PreparedRequest, policy: CachePolicy? = nil, _ body: (CacheDecision, ListedResponse) throws -> Result
+    ) throws -> Result? {
+        let policy = policy ?? options.policy
+        return try store.read { reader in
+            guard let view = try reader.access.responseView(prepared.digest) else { return nil }
+            let decision = decide(prepared, policy, view)
+            guard decision.isHit else { return nil }
+            noteUse(view)
+            if decision.outcome == .stale(revalidates: true) { revalidateInBackground(prepared) }
+            return try body(decision, ListedResponse(view, reader))
+        }
+    }
+
+    private func noteUse(_ view: ResponseView) {
+        guard view.isCaches else { return }
+        uses.note(view.id, usedAt: view.usedAt, now: Timestamp(microseconds: Int64(now) * 1_000_000))
+    }
+
+    private func answer(
+        _ view: ResponseView, _ decision: CacheDecision, _ copying: Copying, _ reader: StoreReader, _ prepared: PreparedRequest
+    ) throws -> CachedAnswer {
+        noteUse(view)
+        let listed = ListedResponse(view, reader)
+        let source: CachedAnswer.Source = if case .stale = decision.outcome { .stale } else { .stored }
+        var answer = CachedAnswer(
+            source: source, decision: decision, age: decision.freshness?.age ?? 0, listed: listed.listed(),
+            records: copying == .records ? try listed.records() : [], metadata: PageMetadata.kept(view.metadata))
+        if copying == .records { answer.next = next(prepared, HTTPHeaders(flat: view.headers)) }
+        return answer
+    }
+
+    // MARK: The server
+
+    private func ask(
+        _ prepared: PreparedRequest, _ policy: CachePolicy, _ copying: Copying, _ decision: CacheDecision
+    ) async throws -> CachedAnswer {
+        let transfer: Transfer, isShared: Bool
+        do {
+            (transfer, isShared) = try await self.transfer(prepared, isConditional: policy != .networkOnly)
+        } catch {
+            let error = Mirror.mirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
+            guard policy != .networkOnly, let failure = error.cacheFailure else { throw CacheError.request(error, nil) }
+            return try store.read { reader in
+                let view = try reader.access.responseView(prepared.digest)
+                let fallback = options.rules.decide(
+                    asked(prepared, policy), view.map(CachedResponse.init), at: now, after: failure)
+                guard let view, fallback.isHit else { throw CacheError.request(error, fallback) }
+                var answer = try self.answer(view, fallback, copying, reader, prepared)
+                answer.failure = .request(error, nil)
+                return answer
+            }
+        }
+        var answer = CachedAnswer(
+            source: transfer.source, decision: decision, age: 0, listed: transfer.listed, records: [], metadata: transfer.metadata,
+            report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
+        guard copying == .records else { return answer }
+        answer.next = next(prepared, transfer.headers)
+        if let records = transfer.records {
+            answer.records = records
+        } else {
+            answer.records = try store.read { reader in try transfer.listed.compactMap { try reader.access.record($0) } }
+        }
+        return answer
+    }
+
+    /// One transfer for all who want it, in this process and others. It goes on if nobody waits for it any more.
+    func transfer(_ prepared: PreparedRequest, isConditional: Bool) async throws -> (Transfer, isShared: Bool) {
+        let (task, isShared) = flights.task(prepared.digest) { [self] in
+            try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
+        }
+        return (try await task.value, isShared)
+    }
+
+    private func claimed(_ prepared: PreparedRequest, _ body: () async throws -> Transfer) async throws -> Transfer {
+        guard let claims else { return try await body() }
+        let began = options.mirror.time.now()
+        var hasWaited = false
+        while !claims.claim(prepared.digest) {
+            hasWaited = true
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        defer { claims.release(prepared.digest) }
+        // What another process has fetched meanwhile is the answer; if it failed, this one tries itself.
+        if hasWaited, let transfer = try fetched(prepared, since: began) { return transfer }
+        return try await body()
+    }
+
+    private func revalidateInBackground(_ prepared: PreparedRequest) {
+        _ = background.task(prepared.digest) { [self] in _ = try await transfer(prepared, isConditional: true) }
+    }
+
+    private func next(_ prepared: PreparedRequest, _ headers: HTTPHeaders) -> CacheRequest? {
+        guard let pages = try? PageSequence(prepared.endpoint.pagination, PageRequest(url: prepared.url), mirror.bounds(of: prepared.endpoint)),
+            let next = pages.next(byHeaders: headers)
+        else { return nil }
+        return CacheRequest(prepared.endpoint.name, parameters: prepared.endpoint.parameters, url: next.url, parent: prepared.parent?.key)
+    }
+}
+
+extension CachedResponse {
+    init(_ view: ResponseView) {
+        let received = view.validatedAt.seconds
+        self.init(
+            method: view.method, status: view.status, headers: HTTPHeaders(flat: view.headers), selecting: HTTPHeaders(flat: view.selecting),
+            requestTime: min(view.requestedAt?.seconds ?? received, received), responseTime: received, isInvalidated: view.isInvalidated)
+    }
+}
+
+extension Timestamp {
+    /// Whole ones since 1970.
+    var seconds: Int { Int(microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000) }
+}
+
+extension MirrorError {
+    /// What the failure means for HTTP's rules; nil if it is none of the server's.
+    var cacheFailure: CacheRules.Failure? {
+        switch self {
+        case .transport(let error): error.isUnreachable ? .disconnected : error.kind == .credentials ? nil : .error(status: nil)
+        case .status(let code, _, _, _): .error(status: code)
+        default: nil
+        }
+    }
+}

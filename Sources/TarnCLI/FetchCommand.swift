@@ -1,0 +1,174 @@
+// `tarn fetch`: one answer, from the store if HTTP's rules allow it.
+
+import ArgumentParser
+import Foundation
+import Tarn
+
+struct FetchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Answer one request: from the store if that is fresh, from the server if not, from the store again if there is no network.",
+        discussion: """
+            Prints the records of the response as JSON lines, and on standard error where they come from and how old they are. With --raw it \
+            prints the body, of any URL; what is not in the description needs it.
+
+            Examples:
+              tarn fetch issues                                          an endpoint of the description
+              tarn fetch https://api.example.org/issues?page=2           a page of it
+              tarn fetch issues --explain                                what would be done, and why; nothing is sent
+              tarn fetch issues --offline                                from the store, however old
+              tarn fetch issues --policy older-than=600                  from the store if it is no older than ten minutes
+              tarn fetch --raw https://example.org/logo.png --store cache.tarn > logo.png
+
+            Policies: cache-first (the default), network-first, cache-only, network-only, older-than=SECONDS.
+            """)
+
+    @Argument(help: "A URL, or the name of an endpoint.") var target: String
+    @Flag(help: "Print the body of the response, whatever it is, and make no records of it.") var raw = false
+    @Flag(help: "Say what would be done, rule by rule, and send nothing.") var explain = false
+    @Flag(help: "Answer from the store, however old it is, and send nothing.") var offline = false
+    @Option(help: ArgumentHelp("Take answers that have been stale for so long.", valueName: "seconds")) var maxStale: Int?
+    @Option(help: ArgumentHelp("Where the answer comes from.", valueName: "policy")) var policy: String?
+    @Option(parsing: .singleValue, help: ArgumentHelp("With --raw: a header field, 'Name: value'. May be repeated.", valueName: "field"))
+    var header: [String] = []
+    @OptionGroup var description: DescriptionOption
+    @Option(help: ArgumentHelp("The store; by default the one of the description file.", valueName: "path")) var store: String?
+    @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url")) var base: String?
+    @Flag(name: [.short, .long], help: "Say nothing about where the answer comes from.") var quiet = false
+
+    func run() async throws {
+        if let maxStale, maxStale < 0 { throw Failure(.usage, "--max-stale \(maxStale): a number of seconds, 0 at least") }
+        if let base, (try? HTTPURL(base)) == nil { throw Failure(.usage, "--base \(base): not an http or https URL") }
+        if raw { return try await fetchRaw() }
+        guard header.isEmpty else { throw Failure(.usage, "--header goes with --raw; the description says what requests carry") }
+        try await fetchRecords()
+    }
+
+    private func wantedPolicy() throws -> CachePolicy? {
+        guard !offline else {
+            guard policy == nil else { throw Failure(.usage, "--offline and --policy: one of the two") }
+            return .cacheOnly
+        }
+        switch policy {
+        case nil: return nil
+        case "cache-first": return .cacheFirst
+        case "network-first": return .networkFirst
+        case "cache-only": return .cacheOnly
+        case "network-only": return .networkOnly
+        case let text? where text.hasPrefix("older-than="):
+            if let seconds = Int(text.dropFirst("older-than=".count)), seconds >= 0 { return .olderThan(seconds: seconds) }
+        default: break
+        }
+        throw Failure(
+            .usage, "--policy \(policy ?? ""): one of cache-first, network-first, cache-only, network-only, older-than=SECONDS")
+    }
+
+    // MARK: Records
+
+    private func fetchRecords() async throws {
+        let description = try description.load(), policy = try wantedPolicy()
+        let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
+        var options = RecordCache.Options()
+        options.mirror.base = base
+        let cache = try RecordCache(description, store: store, transport: CurlTransport(description.api.transport), options: options)
+        var request: CacheRequest
+        if description.endpoints.contains(where: { $0.name == target }) {
+            request = CacheRequest(target)
+        } else if let found = cache.request(for: target) {
+            request = found
+        } else {
+            throw Failure(.usage, "\(Redaction.url(target)) is no endpoint of \(description.file), and no URL of one: --raw fetches any URL")
+        }
+        request.directives = maxStale.map { "max-stale=\($0)" }
+        guard !explain else { return Output.line(try await cache.explain(request, policy: policy).description) }
+        let answer = try await cache.fetch(request, policy: policy)
+        for record in answer.records {
+            var text = ""
+            record.appendFieldsJSON(to: &text)
+            Output.line(text)
+        }
+        Output.flush()
+        await cache.finishBackground()
+        guard !quiet else { return }
+        Output.note(FetchCommand.line("\(answer.source)", answer.decision, answer.age, "\(answer.records.count) records"))
+        if let failure = answer.failure { Output.note("off line: \(failure)") }
+        if let next = answer.next?.url { Output.note("next page: \(Redaction.url(next))") }
+    }
+
+    /// `fresh, 12 s old (RFC 9111 §4.2: its age is below its lifetime), 30 records`.
+    private static func line(_ source: String, _ decision: CacheDecision, _ age: Int, _ what: String) -> String {
+        switch source {
+        case "stored": "fresh, \(age) s old (\(decision.rule.meaning), \(decision.rule.paragraph)): \(what)"
+        case "stale": "stale, \(age) s old (\(decision.rule.meaning), \(decision.rule.paragraph)): \(what)"
+        default: "\(source) (\(decision.rule.meaning), \(decision.rule.paragraph)): \(what)"
+        }
+    }
+
+    // MARK: Whole responses
+
+    private func fetchRaw() async throws {
+        guard let url = try? HTTPURL(target) else { throw Failure(.usage, "\(target): not an http or https URL") }
+        var path = store, transport = CurlTransport.Options()
+        if path == nil || FileManager.default.fileExists(atPath: description.file) {
+            let description = try description.load()
+            path = path ?? description.storePath
+            transport = description.api.transport
+        }
+        let store = try RawStore.open(path ?? "")
+        let cached = CachedTransport(CurlTransport(transport), store: store)
+        var request = HTTPRequest(url: url.description)
+        for text in header {
+            guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+                throw Failure(.usage, "--header '\(text)': expected 'Name: value'")
+            }
+            request.headers.fields.append(.init(String(text[..<colon]), text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)))
+        }
+        for directive in try directives() { request.headers.fields.append(.init("Cache-Control", directive)) }
+        guard !explain else { return Output.line(try cached.explain(request).description) }
+        let answer = try await cached.answer(request)
+        Output.raw(answer.response.body)
+        await cached.finishBackground()
+        if answer.decision.outcome == .unanswerable {
+            throw Failure(.noNetwork, "\(Redaction.url(target)): nothing is stored that may answer")
+        }
+        if !quiet {
+            let what = "\(answer.response.status), \(answer.response.body.count) bytes"
+            switch answer.decision.outcome {
+            case _ where answer.status.isHit:
+                let source = if case .stale = answer.decision.outcome { "stale" } else { "stored" }
+                Output.note(FetchCommand.line(source, answer.decision, answer.age ?? 0, what))
+            default:
+                let source = answer.status.forwardStatus == 304 ? "revalidated" : "fetched"
+                Output.note(FetchCommand.line(source, answer.decision, 0, what))
+            }
+        }
+        if answer.response.status >= 400 { throw Failure(.failed, "\(Redaction.url(target)): the server answers \(answer.response.status)") }
+    }
+
+    private func directives() throws -> [String] {
+        var directives = maxStale.map { ["max-stale=\($0)"] } ?? []
+        switch try wantedPolicy() {
+        case nil, .cacheFirst: break
+        case .cacheOnly: directives.append("only-if-cached, max-stale")
+        case .olderThan(let seconds): directives.append("max-age=\(seconds), max-stale")
+        case .networkFirst, .networkOnly, .cacheAndNetwork: directives.append("no-cache")
+        }
+        return directives
+    }
+}
+
+/// A store for whole responses: one of records as it is, or a new one without any.
+enum RawStore {
+    static func open(_ path: String) throws -> Store {
+        FileManager.default.fileExists(atPath: path)
+            ? try Store.open(at: path) : try Store.open(at: path, schema: Schema([]))
+    }
+}
+
+extension Output {
+    /// Writes bytes of data.
+    static func raw(_ bytes: [UInt8]) {
+        flush()
+        FileHandle.standardOutput.write(Data(bytes))
+    }
+}

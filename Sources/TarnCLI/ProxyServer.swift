@@ -1,0 +1,82 @@
+// The server of `tarn proxy`, on SwiftNIO: connections, limits, and the end.
+
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+import Tarn
+
+final class ProxyServer: Sendable {
+    let transport: CachedTransport
+    let upstream: HTTPURL
+    let maximumBody: Int
+    private let maximumConnections: Int
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
+    private let state = Mutex(State())
+
+    private struct State: @unchecked Sendable {
+        var listener: (any Channel)?
+        var connections: [ObjectIdentifier: any Channel] = [:]
+        /// Requests that are not answered yet.
+        var underWay = 0
+        var isEnding = false
+        var kept: [AnyObject] = []
+    }
+
+    init(transport: CachedTransport, upstream: HTTPURL, maximumBody: Int, maximumConnections: Int) {
+        self.transport = transport
+        self.upstream = upstream
+        self.maximumBody = maximumBody
+        self.maximumConnections = maximumConnections
+    }
+
+    /// - Returns: the port.
+    func start(host: String, port: Int) async throws -> Int {
+        let listener = try await ServerBootstrap(group: group)
+            .serverChannelOption(ChannelOptions.backlog, value: 256)
+            .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                guard self.admit(channel) else { return channel.close() }
+                channel.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) } }
+                return channel.eventLoop.makeCompletedFuture {
+                    // Requests of a connection come one by one, however many were sent ahead; what is no HTTP gets 400.
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
+                    try channel.pipeline.syncOperations.addHandler(IdleStateHandler(allTimeout: .seconds(60)))
+                    try channel.pipeline.syncOperations.addHandler(ProxyHandler(self))
+                }
+            }
+            .childChannelOption(ChannelOptions.socketOption(.tcp_nodelay), value: 1)
+            .bind(host: host, port: port).get()
+        state.withLock { $0.listener = listener }
+        return listener.localAddress?.port ?? port
+    }
+
+    func keep(_ object: sending AnyObject) { state.withLock { $0.kept.append(object) } }
+
+    private func admit(_ channel: any Channel) -> Bool {
+        state.withLock { state in
+            guard state.connections.count < maximumConnections, !state.isEnding else { return false }
+            state.connections[ObjectIdentifier(channel)] = channel
+            return true
+        }
+    }
+
+    func began() { state.withLock { $0.underWay += 1 } }
+    func ended() { state.withLock { $0.underWay -= 1 } }
+    var isEnding: Bool { state.withLock { $0.isEnding } }
+
+    /// Takes no more connections, waits for requests under way, ten seconds at most, and ends.
+    func stop() async {
+        let listener = state.withLock { state in
+            state.isEnding = true
+            return state.listener
+        }
+        try? await listener?.close()
+        let deadline = ContinuousClock.now + .seconds(10)
+        while state.withLock({ $0.underWay > 0 }), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
+        for channel in state.withLock({ Array($0.connections.values) }) { try? await channel.close() }
+        await transport.finishBackground()
+        try? await group.shutdownGracefully()
+    }
+}

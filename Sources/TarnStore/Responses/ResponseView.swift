@@ -1,0 +1,158 @@
+// An entry of a response as it stands in the store: what a hit needs of it, without copying the records that it lists.
+
+internal import LMDB
+
+/// An entry, lent for the time of a transaction.
+package struct ResponseView {
+    package let id: UInt64
+    package let row: RowView
+
+    init?(_ id: UInt64, _ bytes: Bytes) {
+        guard let row = RowView(bytes) else { return nil }
+        self.id = id
+        self.row = row
+    }
+
+    private typealias ID = ResponseEntry.ID
+
+    package var status: Int { row.number(ID.status) ?? 0 }
+    package var method: String { row.text(ID.method) ?? "" }
+    package var url: String { row.text(ID.url) ?? "" }
+    package var endpoint: String { row.text(ID.endpoint) ?? "" }
+    package var authScope: String { row.text(ID.authScope) ?? "" }
+    package var validatedAt: Timestamp { row.date(ID.validatedAt) ?? Timestamp(microseconds: 0) }
+    package var requestedAt: Timestamp? { row.date(ID.requestedAt) }
+    package var usedAt: Timestamp { row.date(ID.usedAt) ?? validatedAt }
+    package var bodySize: Int? { row.number(ID.bodySize) }
+    package var isInvalidated: Bool { row.number(ID.isInvalidated) == 1 }
+    package var metadata: String? { row.text(ID.metadata) }
+    package var walk: String? { row.text(ID.walk) }
+    package var headers: [String] { texts(ID.headers) }
+    package var selecting: [String] { texts(ID.selecting) }
+    package var isCaches: Bool { requestedAt != nil && walk == nil }
+
+    private func texts(_ id: UInt16) -> [String] {
+        var texts: [String] = []
+        row.body.value(of: id)?.forEachElement { texts.append(String(decoding: $0.payload, as: UTF8.self)) }
+        return texts
+    }
+
+    /// The records that it lists, in its order: root entity, storage key.
+    package func forEachListed(_ body: (UInt16, Bytes) throws -> Bool) rethrows {
+        guard let bytes = row.rawBytes(ID.listed) else { return }
+        try ResponseEntry.forEachListed(in: bytes, body)
+    }
+
+    /// How many elements its list had.
+    package var count: Int { row.number(ID.count) ?? 0 }
+
+    /// All of it, copied.
+    package var entry: ResponseEntry? { ResponseEntry(row) }
+}
+
+extension StoreAccess {
+    /// The entry of a request, by the digest of its key.
+    package func responseView(_ digest: [UInt8]) throws -> ResponseView? {
+        guard let value = try digest.withUnsafeBytes({ try raw.get(state.requests, $0) }), value.count == 8 else { return nil }
+        return try responseView(id: UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)))
+    }
+
+    package func responseView(id: UInt64) throws -> ResponseView? {
+        try withUnsafeBytes(of: id.bigEndian) { key in try raw.get(state.responses, key).flatMap { ResponseView(id, $0) } }
+    }
+
+    /// The entries of a URL for one who asks, until the closure returns false.
+    package func forEachResponse(to url: String, scope: String, _ body: (ResponseView) throws -> Bool) throws {
+        try forEachResponseID(withPrefix: url, scope: scope) { id in
+            guard let view = try responseView(id: id) else { return true }
+            // Beyond 400 bytes the table does not distinguish URLs; and a URL may be another one's prefix.
+            return view.url == url ? try body(view) : true
+        }
+    }
+
+    /// The ids of the entries whose URL begins with a text, as far as the table of URLs knows it (400 bytes), until the closure returns false.
+    package func forEachResponseID(withPrefix prefix: String, scope: String, _ body: (UInt64) throws -> Bool) throws {
+        var start = ByteWriter()
+        start.append(scope)
+        start.append(Array(prefix.utf8.prefix(400)))
+        let cursor = try raw.cursor(state.urls)
+        defer { cursor.close() }
+        var entry = try cursor.seek(start.bytes)
+        while let (key, _) = entry, key.hasPrefix(start.bytes) {
+            if key.count >= 9, try !body(UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))) { return }
+            entry = try cursor.next()
+        }
+    }
+
+    /// Entries in the order of their ids, from one on, until the closure returns false.
+    package func forEachResponse(from id: UInt64 = 0, _ body: (ResponseView) throws -> Bool) throws {
+        let cursor = try raw.cursor(state.responses)
+        defer { cursor.close() }
+        var entry = try withUnsafeBytes(of: id.bigEndian) { try cursor.seek($0) }
+        while let (key, value) = entry {
+            if key.count == 8, let view = ResponseView(UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), value), try !body(view) { return }
+            entry = try cursor.next()
+        }
+    }
+
+    /// The scopes of those who ask that have entries.
+    package func responseScopes() throws -> Set<String> {
+        var scopes: Set<String> = []
+        let cursor = try raw.cursor(state.urls)
+        defer { cursor.close() }
+        var entry = try cursor.first(), start = ByteWriter()
+        while let (key, _) = entry {
+            // A scope is a digest, and a URL begins with http: the first of a scope is enough.
+            let end = (0..<max(0, key.count - 3)).first { key[$0] == 0x68 && key[$0 + 1] == 0x74 && key[$0 + 2] == 0x74 && key[$0 + 3] == 0x70 }
+            guard let end else {
+                entry = try cursor.next()
+                continue
+            }
+            scopes.insert(String(decoding: key[..<end], as: UTF8.self))
+            start.removeAll()
+            start.append(key.slice(0..<end + 4))
+            start.append(0xFF)
+            entry = try cursor.seek(start.bytes)
+        }
+        return scopes
+    }
+
+    /// The highest id that an entry may have.
+    package var lastResponseID: UInt64 {
+        get throws { try raw.number(state.meta, key: MetaKey.nextResponse) }
+    }
+
+    /// The ids of the responses that list a record.
+    package func responseIDs(listing record: ListedRecord) throws -> [UInt64] {
+        var ids: [UInt64] = []
+        try record.storageKey.withUnsafeBytes { key in
+            try forEachResponse(listing: record.entity, key) {
+                ids.append($0)
+                return true
+            }
+        }
+        return ids
+    }
+}
+
+extension StoreWriter {
+    /// Takes an entry out of the store, with its body.
+    package mutating func removeResponse(id: UInt64) throws { try access.remove(responseID: id) }
+
+    /// Notes that nothing of an entry may be used without asking the server.
+    package mutating func invalidateResponse(id: UInt64) throws {
+        guard var entry = try access.response(id: id), !entry.isInvalidated else { return }
+        entry.isInvalidated = true
+        _ = try access.put(entry, sequence: sequence)
+    }
+
+    /// Notes when entries of a cache have answered last.
+    package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
+        for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {
+            guard var entry = try access.response(id: id), var caching = entry.caching, caching.usedAt < moment else { continue }
+            caching.usedAt = moment
+            entry.caching = caching
+            try entry.store(access.raw, access.state.responses, id: id, sequence: sequence)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// What the tests of the cache share: a clock, a store, caches over it, and servers that answer or are gone.
+
+import Foundation
+import Synchronization
+import Tarn
+import Testing
+
+/// The time of day as a test sets it.
+final class TestClock: Sendable {
+    private let now = Mutex(Date(timeIntervalSince1970: 1_000_000_000))
+
+    func pass(_ seconds: Double) { now.withLock { $0 += seconds } }
+
+    var source: TimeSource {
+        TimeSource(now: { self.now.withLock { $0 } }, sleep: { try await Task.sleep(for: $0) }, random: { Double.random(in: 0..<1) })
+    }
+}
+
+/// Caches over one store, as of processes that come and go.
+struct CacheFixture {
+    let mirrored: MirrorStore
+    let clock = TestClock()
+    /// Kept open, so that a cache's store is this one.
+    let store: Store
+
+    init(yaml: String) throws {
+        mirrored = try MirrorStore(yaml: yaml)
+        store = try mirrored.open()
+    }
+
+    func cache(
+        _ base: String?, transport: (any Transport)? = nil, environment: [String: String] = [:], options change: (inout RecordCache.Options) -> Void = { _ in }
+    ) throws -> RecordCache {
+        var options = RecordCache.Options()
+        options.mirror.base = base
+        options.mirror.retry = .never
+        options.mirror.time = clock.source
+        change(&options)
+        return try RecordCache(
+            mirrored.description, store: store, transport: transport ?? MirrorStore.impatient(), options: options, environment: environment)
+    }
+
+    /// An address at which nobody listens: a server had it, and is gone.
+    static func nobody() throws -> String {
+        let server = try LocalServer([recording("/items", "[]")])
+        return server.base
+    }
+
+    func count(_ entity: String = "Item") throws -> Int { try store.read { try $0.count(entity) } }
+}
+
+let twoItems = #"[{"id":1,"name":"one"},{"id":2,"name":"two"}]"#
+
+/// A server with one list of two items.
+func itemServer(_ fields: String..., body: String = twoItems, status: String = "200 OK") throws -> LocalServer {
+    try LocalServer(["GET /items\nHTTP/1.1 \(status)\n" + fields.map { $0 + "\n" }.joined() + "\n" + body])
+}
+
+extension CachedAnswer {
+    /// `stored 2 records`.
+    var text: String { "\(source) \(records.count)" }
+}
+
+/// A transport that runs a closure: for what a server cannot be made to do at the right moment.
+struct ClosureTransport: Transport {
+    let body: @Sendable (HTTPRequest) async throws -> HTTPResponse
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        do {
+            return try await body(request)
+        } catch let error as TransportError {
+            throw error
+        } catch {
+            throw TransportError(.cancelled, method: request.method, url: request.url, detail: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,202 @@
+// Limits, purging, collecting, and what the tables say afterwards.
+
+import Foundation
+import Tarn
+import Testing
+
+@Suite("Cache upkeep", .timeLimit(.minutes(5)))
+struct CacheUpkeepTests {
+    /// A list of its own for every value of a parameter: `/items?n=5` lists the item 5, and the item 0.
+    private func transport() -> ClosureTransport {
+        ClosureTransport { request in
+            let number = request.url.split(separator: "=").last.flatMap { Int($0) } ?? 0
+            return HTTPResponse(
+                status: 200, headers: HTTPHeaders([.init("Cache-Control", "max-age=100000"), .init("ETag", "\"a\"")]),
+                body: Array(#"[{"id":\#(number),"name":"n"},{"id":0,"name":"zero"}]"#.utf8))
+        }
+    }
+
+    private func request(_ number: Int) -> CacheRequest { CacheRequest("items", parameters: [.init("n", "\(number)")]) }
+
+    private func isStored(_ number: Int, _ cache: RecordCache) async throws -> Bool {
+        do throws(CacheError) {
+            _ = try await cache.fetch(request(number), policy: .cacheOnly)
+            return true
+        } catch {
+            if case .unanswerable = error { return false }
+            throw error
+        }
+    }
+
+    @Test("what has not answered for a long time goes first when there are too many entries; what was used stays")
+    func leastRecentlyUsed() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let cache = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits(entries: 20) }
+        for number in 1...20 {
+            _ = try await cache.fetch(request(number))
+            fixture.clock.pass(100)
+        }
+        // The first is the oldest, and used again and again. A sample of eight of twenty-one may miss others, never take it before them.
+        for number in 21...60 {
+            fixture.clock.pass(100)
+            #expect(try await cache.fetch(request(1)).source == .stored)
+            _ = try await cache.fetch(request(number))
+            #expect(try cache.totals.entries == 20)
+        }
+        #expect(try await isStored(60, cache))
+        var left = 0
+        for number in 2...20 where try await isStored(number, cache) { left += 1 }
+        #expect(left < 10)
+    }
+
+    @Test("a limit of bytes is kept too, and trim() brings a cache within limits that are smaller than before")
+    func bytes() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let free = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits() }
+        for number in 1...30 { _ = try await free.fetch(request(number)) }
+        let before = try free.totals
+        #expect(before.entries == 30)
+        let bound = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits(bytes: before.bytes / 3) }
+        let removed = try await bound.trim()
+        let after = try bound.totals
+        #expect(removed == 30 - after.entries && after.bytes <= before.bytes / 3 && after.entries > 5)
+        #expect(try fixture.count() == 31)
+    }
+
+    @Test("what is too old goes when a cache is trimmed")
+    func age() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let cache = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits(age: 1000) }
+        _ = try await cache.fetch(request(1))
+        fixture.clock.pass(900)
+        _ = try await cache.fetch(request(2))
+        fixture.clock.pass(200)
+        #expect(try await cache.trim() == 1)
+        #expect(try await isStored(2, cache))
+        #expect(try await isStored(1, cache) == false)
+    }
+
+    @Test("entries are purged by URL, prefix, entity and age; records stay")
+    func purge() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: transport())
+        func fill() async throws {
+            for number in [1, 2, 10, 11] { _ = try await cache.fetch(request(number)) }
+        }
+        let base = "https://api.test.example/v1/items?n="
+        try await fill()
+        #expect(try await cache.purge(.url(base + "1")) == 1)
+        #expect(try cache.totals.entries == 3)
+        try await fill()
+        #expect(try await cache.purge(.prefix(base + "1")) == 3)
+        #expect(try await isStored(2, cache))
+        try await fill()
+        #expect(try await cache.purge(.entity("Item")) == 4)
+        await #expect(throws: StoreError.self) { try await cache.purge(.entity("Nothing")) }
+        try await fill()
+        fixture.clock.pass(100)
+        _ = try await cache.fetch(request(1), policy: .networkFirst)
+        #expect(try await cache.purge(.olderThan(seconds: 50)) == 3)
+        #expect(try await cache.purge(.all) == 1)
+        #expect(try cache.totals == CacheTotals())
+        #expect(try fixture.count() == 5)
+    }
+
+    @Test("a purge of thousands goes in steps, for all who ask")
+    func manySteps() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML(api: "  auth: { bearer: { env: TOKEN } }"))
+        for token in ["ada", "bob"] {
+            let cache = try fixture.cache(nil, transport: transport(), environment: ["TOKEN": token])
+            for number in 1...600 { _ = try await cache.fetch(request(number), copying: .keys) }
+        }
+        let cache = try fixture.cache(nil, transport: transport(), environment: ["TOKEN": "ada"])
+        #expect(try await cache.purge(.prefix("https://api.test.example/")) == 1200)
+        #expect(try cache.totals == CacheTotals())
+    }
+
+    @Test("a long URL is purged as itself, and not for another one that begins like it")
+    func longURLs() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: transport())
+        let long = String(repeating: "x", count: 500)
+        let requests = ["1", "2"].map { CacheRequest("items", parameters: [.init("q", long + $0)]) }
+        for request in requests { _ = try await cache.fetch(request) }
+        #expect(try await cache.purge(.url("https://api.test.example/v1/items?q=\(long)1")) == 1)
+        #expect(try await cache.fetch(requests[1], policy: .cacheOnly).source == .stored)
+    }
+
+    private static let graph = """
+        api: { base: 'https://api.test.example' }
+        entities:
+          User: { key: id, attributes: { id: int } }
+          Issue:
+            key: id
+            attributes: { id: int }
+            relationships: { author: { to: User, inverse: issues } }
+          Label: { key: id, attributes: { id: int } }
+        endpoints:
+          issues: { path: /issues, entity: Issue }
+        """
+
+    @Test("records that nothing reaches are counted, and removed only when that is asked for")
+    func collect() async throws {
+        let fixture = try CacheFixture(yaml: Self.graph)
+        let cache = try fixture.cache(
+            nil, transport: ClosureTransport { _ in HTTPResponse(status: 200, body: Array(#"[{"id":1,"author":{"id":7}}]"#.utf8)) })
+        _ = try await cache.fetch(CacheRequest("issues"))
+        try await fixture.store.write { writer in
+            try writer.put("Issue", RecordKey(2), [.init("author", .reference(RecordKey(7)))])
+            try writer.put("Issue", RecordKey(3), [.init("author", .reference(RecordKey(8)))])
+            try writer.put("User", RecordKey(8), [])
+            try writer.put("Label", RecordKey(9), [])
+        }
+        let dry = try await cache.collect(roots: [])
+        #expect(dry.unreachable == ["Issue": 2, "User": 1, "Label": 1] && dry.deleted == 0 && dry.reached == 2)
+        #expect(try await cache.collect(roots: ["Label"]).unreachable == ["Issue": 2, "User": 1])
+        // From the author to its other issue, and not further.
+        #expect(try await cache.collect(roots: ["Label"], through: ["User.issues"]).unreachable == ["Issue": 1, "User": 1])
+        await #expect(throws: StoreError.self) { try await cache.collect(roots: ["Nothing"]) }
+        await #expect(throws: StoreError.self) { try await cache.collect(roots: [], through: ["User.nothing"]) }
+        let report = try await cache.collect(roots: ["Label"], isDryRun: false)
+        #expect(report.deleted == 3 && report.unreachable.isEmpty)
+        #expect(try ["Issue", "User", "Label"].map(fixture.count) == [1, 1, 1])
+        #expect(try await cache.fetch(CacheRequest("issues"), policy: .cacheOnly).records.count == 1)
+    }
+
+    @Test("many requests for the same at the same time are one transfer, and all have the answer")
+    func collapsed() async throws {
+        let gate = Gate(), origin = Origin { _ in
+            await gate.wait()
+            return HTTPResponse(status: 200, headers: HTTPHeaders([.init("Cache-Control", "max-age=60")]), body: Array(twoItems.utf8))
+        }
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: origin.transport)
+        let answers = try await withThrowingTaskGroup(of: CachedAnswer.self) { group in
+            for _ in 0..<20 { group.addTask { try await cache.fetch(CacheRequest("items")) } }
+            while origin.requests.isEmpty { await Task.yield() }
+            gate.open()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.allSatisfy { $0.records.count == 2 } && origin.requests.count == 1)
+    }
+
+    @Test("the caches of a store count what they have, whatever happens to it, and the tables agree")
+    func totals() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: transport())
+        var numbers = SystemRandomNumberGenerator()
+        for _ in 0..<300 {
+            let number = Int.random(in: 1...12, using: &numbers)
+            switch Int.random(in: 0..<6, using: &numbers) {
+            case 0: try await fixture.store.write { _ = try $0.delete("Item", RecordKey(Int64(number)), ifVersion: nil) }
+            case 1: _ = try await cache.purge(.prefix("https://api.test.example/v1/items?n=\(number)"))
+            case 2: _ = try await cache.fetch(request(number), policy: .networkOnly)
+            default: _ = try await cache.fetch(request(number))
+            }
+        }
+        let expected = try fixture.store.read { reader in
+            try (1...12).compactMap { number -> ResponseEntry? in
+                try cache.entries(listing: "Item", RecordKey(Int64(number))).first { $0.request.url.hasSuffix("=\(number)") }
+            }.count
+        }
+        #expect(try cache.totals.entries == expected)
+        _ = try await cache.purge(.all)
+        #expect(try cache.totals == CacheTotals())
+    }
+}

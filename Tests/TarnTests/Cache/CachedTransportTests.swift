@@ -1,0 +1,334 @@
+// Whole responses by HTTP's rules, over a real store and a scripted server.
+
+import Foundation
+import Synchronization
+import Tarn
+import Testing
+
+/// A server in this process: answers as a closure says, and counts.
+final class Origin: Sendable {
+    private let state: Mutex<(requests: [HTTPRequest], answer: @Sendable (HTTPRequest) async throws -> HTTPResponse)>
+
+    init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { state = Mutex(([], answer)) }
+
+    /// Always the same.
+    convenience init(_ headers: [HTTPHeaders.Field], _ body: String = "hello", status: Int = 200) {
+        self.init { _ in HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8)) }
+    }
+
+    var requests: [HTTPRequest] { state.withLock { $0.requests } }
+    func become(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { state.withLock { $0.answer = answer } }
+    func become(_ status: Int, _ headers: [HTTPHeaders.Field] = [], _ body: String = "") {
+        become { _ in HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8)) }
+    }
+
+    func goAway() { become { throw TransportError(.connect, method: $0.method, url: $0.url, detail: "refused") } }
+
+    var transport: ClosureTransport {
+        ClosureTransport { request in
+            let answer = self.state.withLock { state in
+                state.requests.append(request)
+                return state.answer
+            }
+            return try await answer(request)
+        }
+    }
+}
+
+struct ShelfFixture {
+    let folder: TemporaryFolder
+    let store: Store
+    let clock = TestClock()
+    let origin: Origin
+
+    init(_ origin: Origin) throws {
+        folder = try TemporaryFolder()
+        store = try Store.open(at: folder.path + "/cache.tarn", schema: Schema([]), options: Store.Options(durability: .relaxed))
+        self.origin = origin
+    }
+
+    func cached(isShared: Bool = false, _ change: (inout CachedTransport.Options) -> Void = { _ in }) -> CachedTransport {
+        var options = CachedTransport.Options()
+        options.time = clock.source
+        options.rules.isShared = isShared
+        change(&options)
+        return CachedTransport(origin.transport, store: store, options: options)
+    }
+}
+
+func get(_ path: String = "/a", method: String = "GET", _ headers: HTTPHeaders.Field...) -> HTTPRequest {
+    HTTPRequest(method: method, url: "http://api.example" + path, headers: HTTPHeaders(headers))
+}
+
+extension CachedTransport.Answer {
+    /// `200 hello; hit; ttl=60`.
+    var text: String { "\(response.status) \(String(decoding: response.body, as: UTF8.self))\(status.description.dropFirst(4))" }
+}
+
+@Suite("Cached transport", .timeLimit(.minutes(5)))
+struct CachedTransportTests {
+    private static let minute = HTTPHeaders.Field("Cache-Control", "max-age=60")
+    private static let tag = HTTPHeaders.Field("ETag", "\"a\"")
+
+    @Test("RFC 9111 §4: a whole response is stored and served, with its fields in order and its age, whatever it is")
+    func stored() async throws {
+        let body = String(repeating: "0123456789", count: 20_000)
+        let fixture = try ShelfFixture(Origin([.init("X-B", "1"), Self.minute, .init("X-A", "2"), .init("x-b", "3"), .init("Content-Type", "image/png")], body))
+        let cached = fixture.cached()
+        #expect(try await cached.answer(get()).status.description == "tarn; fwd=uri-miss; fwd-status=200; stored")
+        fixture.clock.pass(20)
+        let answer = try await cached.answer(get())
+        #expect(answer.status.description == "tarn; hit; ttl=40" && answer.age == 20)
+        #expect(answer.response.body == Array(body.utf8))
+        #expect(answer.response.headers.fields.map(\.name) == ["X-B", "Cache-Control", "X-A", "x-b", "Content-Type", "Age", "Date"])
+        #expect(answer.response.headers["Age"] == "20")
+        #expect(fixture.origin.requests.count == 1)
+        // Another process.
+        #expect(try await fixture.cached().answer(get()).status.isHit)
+    }
+
+    @Test("RFC 3986 §6.2.2: URLs that mean the same are the same", arguments: ["/%61", "/./a", "/b/../a"])
+    func normalised(_ path: String) async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        #expect(try await cached.answer(get(path)).status.isHit)
+        #expect(try await cached.answer(HTTPRequest(url: "HTTP://API.example:80/a")).status.isHit)
+        #expect(try await cached.answer(get("/A")).status.isHit == false)
+    }
+
+    @Test("RFC 9111 §4.3.3: a 304 makes what is stored fresh, with the new fields")
+    func revalidated() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.clock.pass(100)
+        fixture.origin.become(304, [Self.tag, .init("X-New", "1"), .init("Cache-Control", "max-age=500")])
+        let answer = try await cached.answer(get())
+        #expect(answer.text == "200 hello; fwd=stale; fwd-status=304; stored" && answer.response.headers["X-New"] == "1")
+        #expect(fixture.origin.requests.last?.headers["If-None-Match"] == "\"a\"")
+        fixture.clock.pass(400)
+        #expect(try await cached.answer(get()).text == "200 hello; hit; ttl=100")
+    }
+
+    @Test("RFC 9111 §4.3.4: a 304 about another representation is asked again without a condition")
+    func mismatched() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.clock.pass(100)
+        fixture.origin.become { request in
+            request.headers["If-None-Match"] != nil
+                ? HTTPResponse(status: 304, headers: HTTPHeaders([.init("ETag", "\"b\"")])) : HTTPResponse(status: 200, body: Array("new".utf8))
+        }
+        #expect(try await cached.answer(get()).response.body == Array("new".utf8))
+        #expect(fixture.origin.requests.count == 3)
+    }
+
+    @Test("RFC 9111 §4.1: variants are stored beside each other, and each answers its own")
+    func variants() async throws {
+        let fixture = try ShelfFixture(Origin { request in
+            let language = request.headers["Accept-Language"] ?? "none"
+            return HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute, .init("Vary", "Accept-Language")]), body: Array(language.utf8))
+        })
+        let cached = fixture.cached()
+        for language in ["de", "en", "de", "en", "DE"] {
+            #expect(String(decoding: try await cached.answer(get("/a", .init("Accept-Language", language))).response.body, as: UTF8.self) == language.lowercased())
+        }
+        #expect(fixture.origin.requests.count == 2)
+        #expect(try await cached.answer(get()).text == "200 none; fwd=vary-miss; fwd-status=200; stored")
+    }
+
+    @Test("RFC 9111 §4.4: a method that is not safe invalidates, and what it names at the same origin")
+    func invalidation() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
+        for path in ["/a", "/b", "/c"] { _ = try await cached.answer(get(path)) }
+        fixture.origin.become(201, [.init("Location", "/b")])
+        #expect(try await cached.answer(get(method: "POST")).status.forward == .method)
+        fixture.origin.become(304, [Self.tag])
+        #expect(try await cached.answer(get("/a")).status.forwardStatus == 304)
+        #expect(try await cached.answer(get("/b")).status.forwardStatus == 304)
+        #expect(try await cached.answer(get("/c")).status.isHit)
+        #expect(try await cached.answer(get("/a")).status.isHit)
+        // One that fails changes nothing.
+        fixture.origin.become(500)
+        _ = try await cached.answer(get(method: "DELETE"))
+        #expect(try await cached.answer(get("/a")).status.isHit)
+    }
+
+    @Test("RFC 9111 §4.3.2: a client that has what is stored gets 304, fresh or just fetched")
+    func clientConditions() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
+        let condition = HTTPHeaders.Field("If-None-Match", "\"x\", \"a\"")
+        #expect(try await cached.answer(get("/a", condition)).response.status == 304)
+        #expect(fixture.origin.requests.first?.headers["If-None-Match"] == nil || fixture.origin.requests.first?.headers["If-None-Match"] == condition.value)
+        let answer = try await cached.answer(get("/a", condition))
+        #expect(answer.response.status == 304 && answer.status.isHit && answer.response.body.isEmpty && answer.response.headers["ETag"] == "\"a\"")
+        #expect(try await cached.answer(get("/a", .init("If-None-Match", "\"y\""))).response.status == 200)
+    }
+
+    @Test("RFC 9110 §14.2: a range of what is stored is served from there; several go to the server, and a 206 is not stored")
+    func ranges() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag], "0123456789")), cached = fixture.cached()
+        fixture.origin.become(206, [.init("Content-Range", "bytes 0-1/10"), Self.minute], "01")
+        #expect(try await cached.answer(get("/a", .init("Range", "bytes=0-1"))).response.status == 206)
+        fixture.origin.become(200, [Self.minute, Self.tag], "0123456789")
+        #expect(try await cached.answer(get()).status.isStored)
+        let part = try await cached.answer(get("/a", .init("Range", "bytes=2-4")))
+        #expect(part.text.hasPrefix("206 234; hit") && part.response.headers["Content-Range"] == "bytes 2-4/10")
+        #expect(try await cached.answer(get("/a", .init("Range", "bytes=20-"))).response.status == 416)
+        let count = fixture.origin.requests.count
+        #expect(try await cached.answer(get("/a", .init("Range", "bytes=0-1,3-4"))).status.isHit == false)
+        #expect(fixture.origin.requests.count == count + 1 && fixture.origin.requests.last?.headers["Range"] == "bytes=0-1,3-4")
+    }
+
+    @Test("RFC 9111 §4.3.5: HEAD is answered from a stored GET, and brings it up to date or invalidates it")
+    func head() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag, .init("Content-Length", "5")])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        let head = try await cached.answer(get(method: "HEAD"))
+        #expect(head.status.isHit && head.response.body.isEmpty && head.response.headers["Content-Length"] == "5")
+        fixture.clock.pass(100)
+        fixture.origin.become(200, [Self.minute, Self.tag, .init("X-New", "1")])
+        #expect(try await cached.answer(get(method: "HEAD")).status.forward == .stale)
+        #expect(try await cached.answer(get()).response.headers["X-New"] == "1")
+        fixture.clock.pass(100)
+        fixture.origin.become(200, [Self.minute, .init("ETag", "\"b\"")])
+        _ = try await cached.answer(get(method: "HEAD"))
+        fixture.origin.become(200, [Self.minute, .init("ETag", "\"b\"")], "other")
+        #expect(try await cached.answer(get()).response.body == Array("other".utf8))
+    }
+
+    @Test("RFC 9111 §3.5: what was authorised for one is not for another; a shared cache needs the response's leave")
+    func authorised() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute])), ada = HTTPHeaders.Field("Authorization", "Bearer ada")
+        let cached = fixture.cached()
+        _ = try await cached.answer(get("/a", ada))
+        #expect(try await cached.answer(get("/a", ada)).status.isHit)
+        #expect(try await cached.answer(get("/a", .init("Authorization", "Bearer bob"))).status.isHit == false)
+        #expect(try await cached.answer(get("/a")).status.isHit == false)
+        let shared = try ShelfFixture(Origin([Self.minute]))
+        #expect(try await shared.cached(isShared: true).answer(get("/a", ada)).status.isStored == false)
+        shared.origin.become(200, [.init("Cache-Control", "public, max-age=60")])
+        #expect(try await shared.cached(isShared: true).answer(get("/a", ada)).status.isStored)
+        #expect(try await shared.cached(isShared: true).answer(get("/a")).status.isHit)
+    }
+
+    @Test("RFC 9111 §4.2.4, RFC 5861: off line and when the server fails")
+    func failures() async throws {
+        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=60, stale-if-error=600")])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.clock.pass(100)
+        fixture.origin.become(503, [], "down")
+        #expect(try await cached.answer(get()).text == "200 hello; hit; ttl=-40; detail=staleIfError")
+        fixture.origin.goAway()
+        #expect(try await cached.answer(get()).age == 100)
+        await #expect(throws: TransportError.self) { try await cached.answer(get("/b")) }
+        fixture.clock.pass(1000)
+        await #expect(throws: TransportError.self) { try await cached.answer(get()) }
+        fixture.origin.become(503, [], "down")
+        #expect(try await cached.answer(get()).text.hasPrefix("503 down; fwd=stale"))
+    }
+
+    @Test("RFC 5861 §3: stale while it is revalidated in the background")
+    func staleWhileRevalidate() async throws {
+        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=60, stale-while-revalidate=600")])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.clock.pass(100)
+        fixture.origin.become(200, [Self.minute], "new")
+        #expect(try await cached.answer(get()).text == "200 hello; hit; ttl=-40")
+        await cached.finishBackground()
+        #expect(try await cached.answer(get()).text == "200 new; hit; ttl=60")
+    }
+
+    @Test("RFC 9111 §5.2.1.7: only-if-cached is 504 where nothing may answer, and nothing is sent")
+    func onlyIfCached() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute]))
+        #expect(try await fixture.cached().answer(get("/a", .init("Cache-Control", "only-if-cached"))).response.status == 504)
+        #expect(fixture.origin.requests.isEmpty)
+    }
+
+    @Test("RFC 9111 §5.2.2.5: no-store leaves nothing, and takes away what was there")
+    func noStore() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.clock.pass(100)
+        fixture.origin.become(200, [.init("Cache-Control", "no-store")], "secret")
+        #expect(try await cached.answer(get()).status.isStored == false)
+        #expect(try fixture.store.read { try $0.cacheTotals } == CacheTotals())
+    }
+
+    @Test("equal requests at the same time are one; what may not be stored is asked for by each", arguments: [true, false])
+    func collapsed(_ isStorable: Bool) async throws {
+        let gate = Gate()
+        let fixture = try ShelfFixture(Origin { _ in
+            await gate.wait()
+            return HTTPResponse(status: 200, headers: HTTPHeaders([.init("Cache-Control", isStorable ? "max-age=60" : "no-store")]), body: [1])
+        })
+        let cached = fixture.cached()
+        async let first = cached.answer(get())
+        while fixture.origin.requests.isEmpty { await Task.yield() }
+        async let second = cached.answer(get())
+        async let third = cached.answer(get())
+        // Whether they have joined by then or find it stored: one request.
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        let answers = try await [first, second, third]
+        #expect(answers.allSatisfy { $0.response.body == [1] })
+        #expect(fixture.origin.requests.count == (isStorable ? 1 : 3))
+    }
+
+    @Test("a redirect's target is never fresh under the URL that was asked for")
+    func redirected() async throws {
+        let fixture = try ShelfFixture(Origin { _ in
+            HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute, Self.tag]), body: [1], redirectedTo: "http://api.example/b")
+        })
+        let cached = fixture.cached()
+        _ = try await cached.answer(get())
+        #expect(try await cached.answer(get()).status.forward == .stale)
+        fixture.origin.goAway()
+        #expect(try await cached.answer(get()).response.redirectedTo == "http://api.example/b")
+    }
+
+    @Test("a body beyond the limit is passed on, not stored; an empty one is stored")
+    func sizes() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute], "12345")), cached = fixture.cached { $0.maximumBodySize = 4 }
+        #expect(try await cached.answer(get()).status.isStored == false)
+        fixture.origin.become(200, [Self.minute], "")
+        #expect(try await cached.answer(get()).status.isStored)
+        #expect(try await cached.answer(get()).text == "200 ; hit; ttl=60")
+    }
+
+    @Test("bodies of all sizes around a chunk come back as they were, and go with their entries", arguments: [65_519, 65_520, 65_521, 131_040, 200_000])
+    func chunks(_ size: Int) async throws {
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let fixture = try ShelfFixture(Origin { _ in HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute]), body: bytes) })
+        let cached = fixture.cached()
+        _ = try await cached.answer(get())
+        #expect(try await cached.answer(get()).response.body == bytes)
+        let part = try await cached.answer(get("/a", .init("Range", "bytes=65500-65530")))
+        #expect(part.response.body == Array(bytes[65_500..<min(65_531, size)]))
+        #expect(try fixture.store.read { try $0.cacheTotals.bytes } > size)
+    }
+}
+
+/// Opens once, for all who wait.
+final class Gate: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        waiting.forEach { $0.resume() }
+    }
+}

@@ -1,0 +1,339 @@
+// The record-level cache over a real store, with a real server, and with one that is gone.
+
+import Foundation
+import Synchronization
+import Tarn
+import Testing
+
+@Suite("Record cache", .timeLimit(.minutes(5)))
+struct RecordCacheTests {
+    @Test("a fresh answer comes from records, in the order of the response, without a request")
+    func fresh() async throws {
+        let server = try itemServer("Cache-Control: max-age=60", body: #"[{"id":2,"name":"two"},{"id":1,"name":"one"}]"#)
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        let first = try await cache.fetch(CacheRequest("items"))
+        #expect(first.text == "fetched 2" && first.report?.entities["Item"]?.created == 2 && first.isStored)
+        fixture.clock.pass(30)
+        let second = try await cache.fetch(CacheRequest("items"))
+        #expect(second.text == "stored 2" && second.age == 30 && second.report == nil)
+        #expect(second.records.map(\.key) == [RecordKey(2), RecordKey(1)] && second.records.first?["name"] == .string("two"))
+        #expect(second.listed == first.listed)
+        #expect(server.requests.count == 1)
+        // Another process: another cache over the same store.
+        #expect(try await fixture.cache(server.base).fetch(CacheRequest("items")).text == "stored 2")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("a stale answer is confirmed by a 304: nothing is parsed, nothing is imported, and it is fresh again")
+    func revalidated() async throws {
+        let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        _ = try await cache.fetch(CacheRequest("items"))
+        // Were it imported again, the name would be the server's.
+        try await fixture.store.write { try $0.put("Item", RecordKey(1), [.init("name", .string("mine"))]) }
+        fixture.clock.pass(100)
+        let answer = try await cache.fetch(CacheRequest("items"))
+        #expect(answer.text == "revalidated 2" && answer.age == 0 && answer.report == nil)
+        #expect(answer.records.first?["name"] == .string("mine"))
+        #expect(server.requests.last?.contains("304 conditional") == true)
+        #expect(try await cache.fetch(CacheRequest("items")).text == "stored 2")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("another answer than 304 replaces what is stored")
+    func replaced() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let old = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")
+        _ = try await fixture.cache(old.base).fetch(CacheRequest("items"))
+        let new = try itemServer("Cache-Control: max-age=60", "ETag: \"b\"", body: #"[{"id":3,"name":"three"}]"#)
+        fixture.clock.pass(100)
+        let cache = try fixture.cache(new.base)
+        #expect(try await cache.fetch(CacheRequest("items")).text == "fetched 1")
+        #expect(try await cache.fetch(CacheRequest("items")).records.map(\.key) == [RecordKey(3)])
+        #expect(try cache.entries(listing: "Item", RecordKey(1)).isEmpty)
+        #expect(try fixture.count() == 3)
+    }
+
+    @Test("off line, with the server gone, the stale answer is given, with its age and the reason")
+    func offLine() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        do {
+            let server = try itemServer("Cache-Control: max-age=60")
+            _ = try await fixture.cache(server.base).fetch(CacheRequest("items"))
+        }
+        fixture.clock.pass(100)
+        let cache = try fixture.cache(try CacheFixture.nobody())
+        let answer = try await cache.fetch(CacheRequest("items"))
+        #expect(answer.text == "stale 2" && answer.age == 100 && answer.decision.rule == .disconnected)
+        #expect(answer.failure?.isUnreachable == true)
+        #expect(try await cache.fetch(CacheRequest("items"), policy: .networkFirst).text == "stale 2")
+        await #expect { try await cache.fetch(CacheRequest("items"), policy: .networkOnly) } throws: { ($0 as? CacheError)?.isUnreachable == true }
+        await #expect { try await cache.fetch(CacheRequest("items", parameters: [.init("q", "1")])) } throws: {
+            ($0 as? CacheError)?.isUnreachable == true
+        }
+    }
+
+    @Test("what must be revalidated is not given off line")
+    func mustRevalidate() async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        do {
+            let server = try itemServer("Cache-Control: max-age=60, must-revalidate")
+            _ = try await fixture.cache(server.base).fetch(CacheRequest("items"))
+        }
+        fixture.clock.pass(100)
+        let cache = try fixture.cache(try CacheFixture.nobody())
+        await #expect { try await cache.fetch(CacheRequest("items")) } throws: { "\($0)".contains("must-revalidate (RFC 9111 §5.2.2.2)") }
+        await #expect { try await cache.fetch(CacheRequest("items"), policy: .cacheOnly) } throws: { "\($0)".contains("must-revalidate") }
+    }
+
+    @Test("each policy answers from where it says", arguments: [
+        (CachePolicy.cacheFirst, "stored", "stale", 1), (.networkFirst, "revalidated", "revalidated", 3), (.cacheOnly, "stored", "stale", 1),
+        (.networkOnly, "fetched", "fetched", 3), (.olderThan(seconds: 50), "stored", "stored", 1), (.olderThan(seconds: 5), "revalidated", "revalidated", 3),
+    ])
+    func policies(_ policy: CachePolicy, _ fresh: String, _ stale: String, _ requests: Int) async throws {
+        let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        _ = try await cache.fetch(CacheRequest("items"))
+        fixture.clock.pass(20)
+        #expect("\(try await cache.fetch(CacheRequest("items"), policy: policy).source)" == fresh)
+        fixture.clock.pass(policy == .olderThan(seconds: 50) ? 30 : 100)
+        if policy == .cacheFirst {
+            #expect(try await cache.fetch(CacheRequest("items"), policy: policy).source == .revalidated)
+            return
+        }
+        #expect("\(try await cache.fetch(CacheRequest("items"), policy: policy).source)" == stale)
+        #expect(server.requests.count == requests)
+    }
+
+    @Test("older than a limit is about time alone: what is stale but young enough is used, what is fresh but too old is not")
+    func olderThan() async throws {
+        let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        _ = try await cache.fetch(CacheRequest("items"))
+        fixture.clock.pass(100)
+        #expect(try await cache.fetch(CacheRequest("items"), policy: .olderThan(seconds: 100)).source == .stale)
+        #expect(try await cache.fetch(CacheRequest("items"), policy: .olderThan(seconds: 99)).source == .revalidated)
+    }
+
+    @Test("first what is stored, then what the server says")
+    func cacheAndNetwork() async throws {
+        let server = try itemServer("ETag: \"a\"")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        func sources() async throws -> [CachedAnswer.Source] {
+            var sources: [CachedAnswer.Source] = []
+            for try await answer in cache.answers(CacheRequest("items")) { sources.append(answer.source) }
+            return sources
+        }
+        #expect(try await sources() == [.fetched])
+        fixture.clock.pass(1)
+        #expect(try await sources() == [.stale, .revalidated])
+    }
+
+    @Test("deleting a listed record invalidates the responses that list it, in the same transaction")
+    func deletion() async throws {
+        let server = try itemServer("Cache-Control: max-age=60")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        _ = try await cache.fetch(CacheRequest("items"))
+        #expect(try cache.entries(listing: "Item", RecordKey(2)).map(\.request.url) == ["https://api.test.example/v1/items"])
+        #expect(try cache.totals.entries == 1)
+        try await fixture.store.write { _ = try $0.delete("Item", RecordKey(2), ifVersion: nil) }
+        #expect(try cache.entries(listing: "Item", RecordKey(1)).isEmpty)
+        #expect(try cache.totals == CacheTotals())
+        #expect(try await cache.fetch(CacheRequest("items")).text == "fetched 2")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("another schema or mapping is another request, and the old entry goes")
+    func fingerprint() async throws {
+        let server = try itemServer("Cache-Control: max-age=600", body: #"[{"id":1,"name":"one","size":5}]"#)
+        var fixture = try CacheFixture(yaml: itemsYAML())
+        _ = try await fixture.cache(server.base).fetch(CacheRequest("items"))
+        let path = fixture.mirrored.path
+        let changed = try MirrorStore(yaml: itemsYAML(attributes: "      size: int?"))
+        var description = changed.description
+        description.storePath = path
+        let store = try Store.open(at: path, schema: description.schema, options: Store.Options(durability: .relaxed))
+        var options = RecordCache.Options()
+        options.mirror.base = server.base
+        options.mirror.time = fixture.clock.source
+        let cache = try RecordCache(description, store: store, transport: MirrorStore.impatient(), options: options, environment: [:])
+        let answer = try await cache.fetch(CacheRequest("items"))
+        #expect(answer.source == .fetched && answer.records.first?["size"] == .int(5))
+        #expect(try cache.totals.entries == 1)
+        fixture = try CacheFixture(yaml: itemsYAML())
+    }
+
+    @Test("what must not be stored is answered all the same, and neither it nor its records are in the store")
+    func noStore() async throws {
+        let server = try itemServer("Cache-Control: no-store")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        let answer = try await cache.fetch(CacheRequest("items"))
+        #expect(answer.text == "fetched 2" && !answer.isStored && answer.records.first?["name"] == .string("one"))
+        #expect(try fixture.count() == 0 && cache.totals == CacheTotals())
+    }
+
+    @Test("metadata by key path is kept, and given back with every answer, also after a 304")
+    func metadata() async throws {
+        let server = try itemServer(
+            "Cache-Control: max-age=60", "ETag: \"a\"", body: #"{"items":[{"id":1,"name":"one"}],"meta":{"total":41,"more":{"a":[1.50,null]}}}"#)
+        let fixture = try CacheFixture(
+            yaml: itemsYAML("records: items\n    metadata: { total: meta.total, more: meta.more, gone: meta.gone }"))
+        let cache = try fixture.cache(server.base)
+        let expected = ["total": "41", "more": #"{"a":[1.50,null]}"#]
+        #expect(try await cache.fetch(CacheRequest("items")).metadata == expected)
+        #expect(try await cache.fetch(CacheRequest("items")).metadata == expected)
+        fixture.clock.pass(100)
+        let answer = try await cache.fetch(CacheRequest("items"))
+        #expect(answer.source == .revalidated && answer.metadata == expected)
+    }
+
+    @Test("Vary is obeyed: with other request fields it is another answer")
+    func vary() async throws {
+        let server = try itemServer("Cache-Control: max-age=60", "Vary: Accept-Language")
+        let yaml = { (language: String) in itemsYAML(api: "  headers: { Accept-Language: '\(language)' }") }
+        let fixture = try CacheFixture(yaml: yaml("de"))
+        _ = try await fixture.cache(server.base).fetch(CacheRequest("items"))
+        #expect(try await fixture.cache(server.base).fetch(CacheRequest("items")).source == .stored)
+        let other = try Description.parse(yaml("en"), file: "tarn.yaml")
+        var options = RecordCache.Options()
+        options.mirror.base = server.base
+        options.mirror.time = fixture.clock.source
+        let cache = try RecordCache(other, store: fixture.store, transport: MirrorStore.impatient(), options: options, environment: [:])
+        let explanation = try await cache.explain(CacheRequest("items"))
+        #expect(explanation.decision.rule == .varies)
+        #expect(try await cache.fetch(CacheRequest("items")).source == .fetched)
+    }
+
+    @Test("what belongs to one who asks does not answer another")
+    func scopes() async throws {
+        let server = try itemServer("Cache-Control: max-age=60")
+        let fixture = try CacheFixture(yaml: itemsYAML(api: "  auth: { bearer: { env: TOKEN } }"))
+        #expect(try await fixture.cache(server.base, environment: ["TOKEN": "ada"]).fetch(CacheRequest("items")).source == .fetched)
+        #expect(try await fixture.cache(server.base, environment: ["TOKEN": "ada"]).fetch(CacheRequest("items")).source == .stored)
+        #expect(try await fixture.cache(server.base, environment: ["TOKEN": "bob"]).fetch(CacheRequest("items")).source == .fetched)
+    }
+
+    @Test("a hit lends keys and rows, and copies nothing")
+    func lent() async throws {
+        let server = try itemServer("Cache-Control: max-age=60", body: #"[{"id":2,"name":"two"},{"id":1,"name":"one"}]"#)
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        let prepared = try await cache.prepare(CacheRequest("items"))
+        #expect(try cache.withHit(prepared) { _, _ in true } == nil)
+        _ = try await cache.fetch(prepared)
+        let found = try cache.withHit(prepared) { decision, listed in
+            var keys: [Int64] = [], count = 0
+            listed.forEachKey(as: Int64.self) {
+                keys.append($0)
+                return true
+            }
+            listed.forEachKey(as: Int64.self) { _ in
+                count += 1
+                return false
+            }
+            return "\(decision.rule) \(keys) \(count) \(listed.count) \(try listed.records().map(\.key))"
+        }
+        #expect(found == "fresh [2, 1] 1 2 [2, 1]")
+        fixture.clock.pass(100)
+        #expect(try cache.withHit(prepared) { _, _ in true } == nil)
+    }
+
+    @Test("a stale answer may be used while it is revalidated in the background")
+    func staleWhileRevalidate() async throws {
+        let server = try itemServer("Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\"")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        _ = try await cache.fetch(CacheRequest("items"))
+        fixture.clock.pass(100)
+        let answer = try await cache.fetch(CacheRequest("items"))
+        #expect(answer.source == .stale && answer.decision.rule == .staleWhileRevalidate)
+        await cache.finishBackground()
+        #expect(server.requests.count == 2)
+        #expect(try await cache.fetch(CacheRequest("items")).source == .stored)
+    }
+
+    @Test("when the server fails, stale-if-error allows the stale answer, and without it the error is told", arguments: [true, false])
+    func staleIfError(_ isAllowed: Bool) async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let good = try itemServer("Cache-Control: max-age=60" + (isAllowed ? ", stale-if-error=600" : ""))
+        _ = try await fixture.cache(good.base).fetch(CacheRequest("items"))
+        fixture.clock.pass(100)
+        let cache = try fixture.cache(try itemServer(body: "no", status: "503 Service Unavailable").base, transport: nil)
+        let failing = try itemServer(body: "no", status: "503 Service Unavailable")
+        let other = try fixture.cache(failing.base)
+        _ = cache
+        if isAllowed {
+            let answer = try await other.fetch(CacheRequest("items"))
+            #expect(answer.text == "stale 2" && answer.decision.rule == .staleIfError && answer.failure != nil)
+        } else {
+            await #expect { try await other.fetch(CacheRequest("items")) } throws: { "\($0)".contains("503") }
+        }
+    }
+
+    @Test("what is gone at the server is gone here", arguments: ["404 Not Found", "410 Gone"])
+    func gone(_ status: String) async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let good = try itemServer("Cache-Control: max-age=60")
+        _ = try await fixture.cache(good.base).fetch(CacheRequest("items"))
+        fixture.clock.pass(100)
+        let server = try itemServer(body: "{}", status: status), cache = try fixture.cache(server.base)
+        await #expect(throws: CacheError.self) { try await cache.fetch(CacheRequest("items")) }
+        #expect(try cache.totals.entries == 0)
+    }
+
+    @Test("a mirror's pages answer too, and stay the mirror's")
+    func mirrored() async throws {
+        let server = try LocalServer(itemPages(2).map { $0.replacingOccurrences(of: "ETag", with: "Cache-Control: max-age=60\nETag") })
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let report = try await fixture.mirrored.sync(server.base) { $0.time = fixture.clock.source }
+        #expect(report.failures.isEmpty)
+        let requests = server.requests.count
+        // A walk notes the real time: a cache on the real clock.
+        let cache = try fixture.cache(server.base) { $0.mirror.time = .system }
+        let first = try await cache.fetch(CacheRequest("items"))
+        #expect(first.text == "stored 2")
+        let next = try #require(first.next)
+        let second = try await cache.fetch(next)
+        #expect(second.text == "stored 2" && second.records.map(\.key) == [RecordKey(3), RecordKey(4)] && second.next == nil)
+        #expect(server.requests.count == requests)
+        #expect(try cache.totals.entries == 0)
+        #expect(try await cache.fetch(CacheRequest("items"), policy: .networkFirst).source == .revalidated)
+        #expect(try cache.totals.entries == 0)
+        #expect(try await cache.purge(.all) == 0)
+    }
+
+    @Test("a URL is found to be of the endpoint that has its path")
+    func ofURL() async throws {
+        let yaml = """
+            api: { base: 'https://api.test.example/v1' }
+            entities: { Item: { key: id, attributes: { id: int } } }
+            endpoints:
+              one: { path: '/items/{id}', with: { id: 1 }, entity: Item }
+              new: { path: /items/new, entity: Item }
+              all: { path: /items, entity: Item }
+            """
+        let cache = try CacheFixture(yaml: yaml).cache(nil)
+        func endpoint(_ url: String) -> String? { cache.request(for: url)?.endpoint }
+        #expect(endpoint("https://api.test.example/v1/items/7?x=1") == "one" && endpoint("https://api.test.example/v1/items/new") == "new")
+        #expect(endpoint("https://api.test.example/v1/items") == "all" && endpoint("https://api.test.example/v1/other") == nil)
+        #expect(endpoint("https://other.example/v1/items") == nil && endpoint("https://api.test.example/v1/items/") == nil)
+        #expect(cache.request(for: "https://api.test.example/v1/items/7?x=1")?.parameters == [.init("id", "7")])
+        let prepared = try await cache.prepare(try #require(cache.request(for: "https://api.test.example/v1/items/7?x=1")))
+        #expect(prepared.url == "https://api.test.example/v1/items/7?x=1")
+        await #expect(throws: CacheError.self) { try await cache.prepare(CacheRequest("none")) }
+        await #expect(throws: CacheError.self) { try await cache.prepare(CacheRequest("all", url: "https://other.example/v1/items")) }
+    }
+
+    @Test("the explanation names each rule with its paragraph")
+    func explained() async throws {
+        let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        #expect(try await cache.explain(CacheRequest("items")).description.hasSuffix("miss: the server is asked\n  nothing is stored for this request (RFC 9111 §4)"))
+        _ = try await cache.fetch(CacheRequest("items"))
+        fixture.clock.pass(61)
+        let lines = try await cache.explain(CacheRequest("items")).description.split(separator: "\n").map(String.init)
+        #expect(lines.dropFirst() == [
+            "revalidate: the server is asked with a condition", "  the lifetime is max-age: 60 s (RFC 9111 §5.2.2.1)",
+            "  its age has reached its lifetime: age 61 s of 60 s (RFC 9111 §4.2.4)",
+        ])
+        #expect(server.requests.count == 1)
+    }
+}

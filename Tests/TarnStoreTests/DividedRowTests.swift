@@ -29,6 +29,42 @@ struct DividedRowTests {
 
     private static func tail(_ id: Int) -> String { String(repeating: "\(id % 17) and so on, ", count: 10) }
 
+    // Found by tools/fuzz/run (RowFuzz): what stood behind the row in memory was compressed with it.
+    @Test("of a damaged body whose values would end beyond it, nothing behind it is trained from or compressed", arguments: [false, true])
+    func endsBeyond(isWide: Bool) throws {
+        let text = String(repeating: "what repeats itself compresses well, ", count: 20)
+        var writer = ByteWriter()
+        writer.appendLittleEndian(UInt16(1))
+        writer.appendLittleEndian(UInt16(7))
+        let end = text.utf8.count + 1 + 500
+        if isWide { writer.appendLittleEndian(UInt32(end)) } else { writer.appendLittleEndian(UInt16(end)) }
+        writer.append(ValueTag.string)
+        writer.append(text)
+        let size = writer.count
+        writer.append(String(repeating: "not of this row; ", count: 50))
+        let context = try #require(RowContext()), dictionary = try #require(RowDictionary(id: 1, bytes: Array(text.utf8)))
+        let body = try #require(RowBody(writer.bytes(0..<size), isWide: isWide))
+        #expect(!body.isWellFormed)
+        var sample = ByteWriter(), frame = ByteWriter()
+        body.appendCompressible(to: &sample)
+        #expect(Bytes.equal(sample.bytes, body.bytes))
+        // It comes back as it was, damage included.
+        let form = try #require(context.compress(body, dictionary, into: &frame))
+        var row = [UInt8](repeating: 0, count: RowFormat.headerSize)
+        row.withUnsafeMutableBytes {
+            RowView.writeHeader(to: $0, isPartial: false, isWide: isWide, entity: 1, version: 1, compression: (form, 1))
+        }
+        row += Array(frame.bytes)
+        let decoder = RowDecoder()
+        #expect(decoder.add(dictionary: 1, dictionary.bytes))
+        try row.withUnsafeBytes { bytes in
+            try decoder.lending {
+                let found = try decoder.view(bytes).body.bytes
+                #expect(Bytes.equal(found, body.bytes))
+            }
+        }
+    }
+
     private func store() throws -> Store {
         let store = try Store.open(at: folder, schema: DividedRowTests.schema)
         try store.write { writer in

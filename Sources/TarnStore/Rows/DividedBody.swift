@@ -41,6 +41,12 @@ struct DividedBody {
         return (short, previous - short)
     }
 
+    /// The same of a whole body. Nil also if its values would end beyond it: dictionaries are trained without a look at checksums.
+    var lengthsOfWhole: (short: Int, long: Int)? {
+        guard let lengths, lengths.short + lengths.long <= bytes.count - valuesStart else { return nil }
+        return lengths
+    }
+
     /// How long the short values before a place are together.
     func shortLength(before index: Int) -> Int {
         var short = 0, previous = 0
@@ -76,7 +82,7 @@ extension RowContext {
     /// - Returns: the form in which it was compressed, as the row's header names it.
     func compress(_ body: RowBody, _ dictionary: RowDictionary, into writer: inout ByteWriter) -> UInt8? {
         let bytes = body.bytes
-        guard let divided = DividedBody(bytes, isWide: body.isWide), let lengths = divided.lengths,
+        guard let divided = DividedBody(bytes, isWide: body.isWide), let lengths = divided.lengthsOfWhole,
             RowFormat.isDivided(longValues: lengths.long, of: bytes.count)
         else { return compress(bytes, dictionary, into: &writer) ? RowFormat.zstd : nil }
         let start = writer.count
@@ -129,7 +135,7 @@ extension RowContext {
 extension RowFormat {
     /// Whether a whole body is stored divided when it is compressed.
     static func isDivided(_ body: RowBody) -> Bool {
-        guard let lengths = DividedBody(body.bytes, isWide: body.isWide)?.lengths else { return false }
+        guard let lengths = DividedBody(body.bytes, isWide: body.isWide)?.lengthsOfWhole else { return false }
         return isDivided(longValues: lengths.long, of: body.bytes.count)
     }
 }

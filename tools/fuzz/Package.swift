@@ -1,15 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The parsers and decoders are not public: the fuzzers look inside, as the tests do.
+let inside: [SwiftSetting] = [.unsafeFlags(["-package-name", "tarn"])]
+
 // A package of its own: what libFuzzer drives links only with its flags, which `run` gives.
 let package = Package(
     name: "fuzz",
     dependencies: [.package(name: "tarn", path: "../..")],
     targets: [
+        .target(name: "FuzzDriver"),
         .executableTarget(
-            name: "ImportFuzz", dependencies: [.product(name: "Tarn", package: "tarn")],
-            // The parsers are not public: the fuzzer looks inside, as the tests do.
-            swiftSettings: [.unsafeFlags(["-package-name", "tarn"])])
+            name: "ImportFuzz", dependencies: ["FuzzDriver", .product(name: "Tarn", package: "tarn")], swiftSettings: inside),
+        .executableTarget(
+            name: "PageFuzz", dependencies: ["FuzzDriver", .product(name: "TarnInspect", package: "tarn")], swiftSettings: inside),
+        .executableTarget(
+            name: "RowFuzz", dependencies: ["FuzzDriver", .product(name: "TarnInspect", package: "tarn")], swiftSettings: inside),
+        .executableTarget(
+            name: "TupleFuzz", dependencies: ["FuzzDriver", .product(name: "TarnInspect", package: "tarn")], swiftSettings: inside),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,33 +1,20 @@
 // What libFuzzer calls with bytes: they go through both parsers, which must say the same, and through an import into a real
 // store, which must end with a report or an error, and never otherwise.
 
-import Foundation
+import FuzzDriver
 @testable import TarnImport
 import TarnStore
 
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-    _ count: UnsafeMutablePointer<Int32>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
-) -> Int32
-
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
-    Fuzz.run(Array(UnsafeBufferPointer(start: start, count: count)))
-    return 0
-}
-
 @_cdecl("ImportFuzz_main")
 public func run(_ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32 {
-    var count = count, arguments = arguments
-    return runDriver(&count, &arguments, testOneInput)
+    fuzz(count, arguments) { Fuzz.run($0) }
 }
 
 enum Fuzz {
     // libFuzzer calls from one thread.
-    nonisolated(unsafe) private static let fast = fuzzed { try JSONParser() }
-    nonisolated(unsafe) private static let exact = fuzzed { try JSONParser(isExact: true) }
-    nonisolated(unsafe) private static let bed = fuzzed { try FuzzBed() }
+    nonisolated(unsafe) private static let fast = made { try JSONParser() }
+    nonisolated(unsafe) private static let exact = made { try JSONParser(isExact: true) }
+    nonisolated(unsafe) private static let bed = made { try FuzzBed() }
 
     static func run(_ document: [UInt8]) {
         let before = fast.exactReadings
@@ -37,10 +24,6 @@ enum Fuzz {
             precondition(other.isBeyondSimdjson, "simdjson refuses a sound document")
         }
         bed.take(document)
-    }
-
-    private static func fuzzed<T>(_ make: () throws -> T) -> T {
-        do { return try make() } catch { preconditionFailure("\(error)") }
     }
 }
 
@@ -70,8 +53,7 @@ final class FuzzBed {
                 "B", key: ["k", "n"],
                 attributes: [AttributeDefinition("k", .string), AttributeDefinition("n", .int), AttributeDefinition("s", .string, optional: true)]),
         ])
-        let path = FileManager.default.temporaryDirectory.path + "/tarn-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
-        store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        store = try Store.open(at: scratchFolder + "/store", schema: schema, options: Store.Options(durability: .volatile))
         importer = try Importer(Mapping(entities: ["A": EntityMapping(declared: ["many"])]), store.catalog)
     }
 

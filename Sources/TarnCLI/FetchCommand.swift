@@ -68,7 +68,7 @@ struct FetchCommand: AsyncParsableCommand {
     private func fetchRecords() async throws {
         let description = try description.load(), policy = try wantedPolicy()
         let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
-        var options = RecordCache.Options()
+        var options = RecordCache.Options(description.api.cache)
         options.mirror.base = base
         let cache = try RecordCache(description, store: store, transport: CurlTransport(description.api.transport), options: options)
         var request: CacheRequest
@@ -108,14 +108,15 @@ struct FetchCommand: AsyncParsableCommand {
 
     private func fetchRaw() async throws {
         guard let url = try? HTTPURL(target) else { throw Failure(.usage, "\(target): not an http or https URL") }
-        var path = store, transport = CurlTransport.Options()
+        var path = store, transport = CurlTransport.Options(), options = CachedTransport.Options()
         if path == nil || FileManager.default.fileExists(atPath: description.file) {
             let description = try description.load()
             path = path ?? description.storePath
             transport = description.api.transport
+            (options.rules, options.limits) = (description.api.cache.rules, description.api.cache.limits)
         }
         let store = try RawStore.open(path ?? "")
-        let cached = CachedTransport(CurlTransport(transport), store: store)
+        let cached = CachedTransport(CurlTransport(transport), store: store, options: options)
         var request = HTTPRequest(url: url.description)
         for text in header {
             guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {

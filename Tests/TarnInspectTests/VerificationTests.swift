@@ -20,7 +20,7 @@ struct VerificationTests {
         let report = try verify(store.path)
         #expect(report.findings == [] && report.notCompared == [] && report.isSound && report.isHeld)
         #expect(report.records.map { "\($0.entity) \($0.count)" } == ["User 42", "Issue 360", "Label 4", "Part 88", "Event 10", "Push 10"])
-        #expect(report.responses == 6 && report.changes > 300 && report.indexEntries > 1000 && report.sequence == 4)
+        #expect(report.responses == 7 && report.changes > 300 && report.indexEntries > 1000 && report.sequence == 4)
         let after = try store.bytes
         #expect(after == before, "something was written")
     }
@@ -141,6 +141,8 @@ struct VerificationTests {
             let (key, value) = try editor.first("responses")
             try editor.put("responses", key, value.dropLast() + [value[value.count - 1] ^ 1])
         },
+        Damage("a chunk of a body that is gone", [.responseMissing]) { try $0.removeFirst("bodies") },
+        Damage("a cache that counts wrong", [.counter]) { try $0.put("meta", Array("cache bytes".utf8), [0, 0, 0, 0, 0, 0, 0, 9]) },
         Damage("a body of no response", [.responseExtra]) { try $0.put("bodies", Array(repeating: 1, count: 12), [1]) },
         Damage("a change that is gone", [.changeMissing]) { try $0.removeFirst("changes") },
         Damage("a change that cannot be read", [.changeForm]) { try $0.put("changes", $0.first("changes").key, [9, 9]) },

@@ -23,6 +23,7 @@ struct DescriptionReferenceTests {
     /// The pages about values show parts of descriptions too.
     static let values = page.deletingLastPathComponent().appendingPathComponent("ImportValues.md")
     static let requests = page.deletingLastPathComponent().appendingPathComponent("Requests.md")
+    static let caching = page.deletingLastPathComponent().appendingPathComponent("Caching.md")
     static let sources = page.deletingLastPathComponent().appendingPathComponent("ValueSources.md")
 
     static func blocks(of page: URL = page) throws -> [Block] {
@@ -83,7 +84,7 @@ struct DescriptionReferenceTests {
 
     @Test("every YAML block that the page shows as right is right")
     func everyBlockIsRight() throws {
-        let blocks = try [Self.page, Self.values, Self.sources, Self.requests].flatMap { try Self.blocks(of: $0) }
+        let blocks = try [Self.page, Self.values, Self.sources, Self.requests, Self.caching].flatMap { try Self.blocks(of: $0) }
             .filter { $0.language == "yaml" && !["# not valid", "# an overlay"].contains($0.firstLine) }
         #expect(blocks.count >= 12)
         for block in blocks {

@@ -41,18 +41,22 @@ public enum CachePolicy: Sendable, Hashable {
 extension RecordCache {
     public struct Options: Sendable {
         /// HTTP's rules, for a private cache if nothing is said.
-        public var rules = CacheRules()
+        public var rules: CacheRules
         /// Where answers come from if a request does not say it.
-        public var policy = CachePolicy.cacheFirst
+        public var policy: CachePolicy
         /// How much a cache keeps: a million entries or a gibibyte, whichever is reached first.
-        public var limits = CacheLimits(entries: 1_000_000, bytes: 1 << 30)
+        public var limits: CacheLimits
         /// Entries that a commit removes at most when there are too many; ``RecordCache/trim()`` removes all of them.
         public var evictionStep = 32
         /// Whether one transfer serves all processes that ask for the same at the same time.
         public var sharesTransfersBetweenProcesses = true
         /// How requests are sent: base, retries, logger, clock. What concerns walks has no meaning here.
-        public var mirror = Mirror.Options()
+        public var mirror: Mirror.Options
 
-        public init() {}
+        /// - Parameter description: policy, rules and limits, such as a description file says them.
+        public init(_ description: CacheDescription = CacheDescription(), mirror: Mirror.Options = Mirror.Options()) {
+            (policy, rules, limits) = (description.policy, description.rules, description.limits)
+            self.mirror = mirror
+        }
     }
 }

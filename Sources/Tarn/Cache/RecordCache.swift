@@ -29,11 +29,13 @@ public final class RecordCache: Sendable {
     private let flights = Flights<Transfer>()
     private let background = Flights<Void>()
 
+    /// - Parameter options: nil for what the description says.
     /// - Throws: as ``Mirror``'s initializer.
     public init(
-        _ description: Description, store: Store, transport: any Transport, options: Options = Options(),
+        _ description: Description, store: Store, transport: any Transport, options: Options? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(MirrorError) {
+        let options = options ?? Options(description.api.cache)
         self.store = store
         self.options = options
         mirror = try Mirror(description, store: store, transport: transport, options: options.mirror, environment: environment)

@@ -144,11 +144,15 @@ public struct APIDescription: Sendable, Hashable {
     public var retry: RetryPolicy
     /// What is to be done with certain answers, of all endpoints; those of an endpoint go before.
     public var responses: [ResponseRule]
+    /// What is kept of answers to single requests, and when it is used again.
+    public var cache: CacheDescription
 
     public init(
         base: String, aliases: [String] = [], follows: [String] = [], headers: [HTTPHeaders.Field] = [], authentication: Authentication = .none,
-        transport: CurlTransport.Options = CurlTransport.Options(), pace: Pace = Pace(), retry: RetryPolicy = RetryPolicy(), responses: [ResponseRule] = []
+        transport: CurlTransport.Options = CurlTransport.Options(), pace: Pace = Pace(), retry: RetryPolicy = RetryPolicy(), responses: [ResponseRule] = [],
+        cache: CacheDescription = CacheDescription()
     ) {
+        self.cache = cache
         self.base = base
         self.aliases = aliases
         self.follows = follows

@@ -10,7 +10,7 @@ extension DescriptionReader {
     mutating func api(_ value: YAMLValue) -> APIDescription? {
         guard
             let section = section(
-                value, "api", keys: ["base", "aliases", "follow", "headers", "auth", "transport", "pace", "retry", "responses", "naming"] + DescriptionReader.ruleKeys,
+                value, "api", keys: ["base", "aliases", "follow", "headers", "auth", "transport", "pace", "retry", "responses", "cache", "naming"] + DescriptionReader.ruleKeys,
                 required: ["base"],
                 example: ["base": "base: https://api.example.org"])
         else { return nil }
@@ -19,11 +19,11 @@ extension DescriptionReader {
         let follows = texts(section, "follow").compactMap { baseURL($0.text, "api.follow", $0.mark) }
         let authentication = authentication(section)
         let headers = headers(section, setByAuthentication: authentication.headerField)
-        let pace = pace(section), transport = transport(section, pace), retry = retry(section), responses = responses(section)
+        let pace = pace(section), transport = transport(section, pace), retry = retry(section), responses = responses(section), cache = caching(section)
         return base.map {
             APIDescription(
                 base: $0, aliases: aliases, follows: follows, headers: headers, authentication: authentication,
-                transport: transport, pace: pace, retry: retry, responses: responses)
+                transport: transport, pace: pace, retry: retry, responses: responses, cache: cache)
         }
     }
 

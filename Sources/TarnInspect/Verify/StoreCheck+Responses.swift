@@ -47,7 +47,7 @@ extension StoreCheck {
         for chunk in 0..<(size + ResponseBody.chunkSize - 1) / ResponseBody.chunkSize {
             found += ResponseBody.withKey(id, chunk) { file.value($0, in: TableName.bodies)?.count } ?? 0
         }
-        if found != size { findings.add(.responseForm, "response \(id)", "its body should have \(size) bytes, and has \(found)") }
+        if found != size { findings.add(.responseMissing, "response \(id)", "its body should have \(size) bytes, and has \(found)") }
     }
 
     /// A response that can be read. Nil, after it was said why.

@@ -254,7 +254,12 @@ private struct Repair: ~Copyable {
         for id in removed { _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) } }
         report.responsesRemoved = removed.count
         try raise(MetaKey.nextResponse, to: highest)
-        if try access.cacheTotals != totals { try access.put(totals) }
+        let said = try access.cacheTotals
+        if said != totals {
+            try access.put(totals)
+            if said.entries != totals.entries { report.counters["\(MetaKey.cacheEntries)"] = UInt64(totals.entries) }
+            if said.bytes != totals.bytes { report.counters["\(MetaKey.cacheBytes)"] = UInt64(totals.bytes) }
+        }
         if let bodies = state.bodies {
             let raw = raw
             try remove(from: bodies) { key, _ in

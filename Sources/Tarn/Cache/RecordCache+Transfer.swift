@@ -34,8 +34,8 @@ private struct NotStored: Error {
 
 extension RecordCache {
     func perform(_ prepared: PreparedRequest, isConditional: Bool) async throws -> Transfer {
-        let stored = isConditional ? try store.read { try $0.access.responseView(prepared.digest)?.entry } : nil
-        let known = stored.map(CachedResponse.init)
+        let stored = try store.read { try $0.access.responseView(prepared.digest)?.entry }
+        let known = isConditional ? stored.map(CachedResponse.init) : nil
         let request = known.map { options.rules.validation(of: $0, for: prepared.request) } ?? prepared.request
         let sent = timestamp
         let response = try await mirror.transport(for: prepared.endpoint).send(request)

@@ -114,6 +114,9 @@ struct ByteRangeTests {
         let response = stored("ETag: \"a\" | Last-Modified: {-50}")
         let selected = ByteRange.select(fields(dated("Range: bytes=0-0 | If-Range: \(value)")), of: response, length: 10, at: t0)
         #expect(selected == (holds ? .part(0..<1) : .whole))
+        // Two weak ones are equal, and no proof that the bytes are.
+        let weak = stored("ETag: W/\"a\"")
+        #expect(ByteRange.select(fields("Range: bytes=0-0 | If-Range: W/\"a\""), of: weak, length: 10, at: t0) == .whole)
     }
 
     @Test("§8.8.2.2: a date that is as young as the response is no strong validator")

@@ -297,6 +297,8 @@ struct RecordCacheTests {
         #expect(try cache.totals.entries == 0)
         #expect(try await cache.fetch(CacheRequest("items"), policy: .networkFirst).source == .revalidated)
         #expect(try cache.totals.entries == 0)
+        #expect(try await cache.fetch(CacheRequest("items"), policy: .networkOnly).source == .fetched)
+        #expect(try cache.totals.entries == 0)
         #expect(try await cache.purge(.all) == 0)
     }
 

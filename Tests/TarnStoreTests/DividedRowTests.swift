@@ -29,14 +29,14 @@ struct DividedRowTests {
 
     private static func tail(_ id: Int) -> String { String(repeating: "\(id % 17) and so on, ", count: 10) }
 
-    // Found by tools/fuzz/run (RowFuzz): what stood behind the row in memory was compressed with it.
-    @Test("of a damaged body whose values would end beyond it, nothing behind it is trained from or compressed", arguments: [false, true])
-    func endsBeyond(isWide: Bool) throws {
+    // Found by tools/fuzz/run (RowFuzz): what stood behind the row in memory was compressed with it, or its end was lost.
+    @Test("a damaged body whose values end beyond it, or before, is trained from and compressed as it is", arguments: [false, true], [500, -100])
+    func endsElsewhere(isWide: Bool, distance: Int) throws {
         let text = String(repeating: "what repeats itself compresses well, ", count: 20)
         var writer = ByteWriter()
         writer.appendLittleEndian(UInt16(1))
         writer.appendLittleEndian(UInt16(7))
-        let end = text.utf8.count + 1 + 500
+        let end = text.utf8.count + 1 + distance
         if isWide { writer.appendLittleEndian(UInt32(end)) } else { writer.appendLittleEndian(UInt16(end)) }
         writer.append(ValueTag.string)
         writer.append(text)

@@ -41,9 +41,9 @@ struct DividedBody {
         return (short, previous - short)
     }
 
-    /// The same of a whole body. Nil also if its values would end beyond it: dictionaries are trained without a look at checksums.
+    /// The same of a whole body. Nil also if its values do not end where it does: dictionaries are trained without a look at checksums.
     var lengthsOfWhole: (short: Int, long: Int)? {
-        guard let lengths, lengths.short + lengths.long <= bytes.count - valuesStart else { return nil }
+        guard let lengths, lengths.short + lengths.long == bytes.count - valuesStart else { return nil }
         return lengths
     }
 

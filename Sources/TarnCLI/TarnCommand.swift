@@ -39,24 +39,31 @@ struct TarnCommand: AsyncParsableCommand {
                 try command.run()
             }
             Output.flush()
+            end(0)
         } catch let failure as Failure {
             Output.flush()
             Output.error(failure.message)
-            Foundation.exit(failure.code.rawValue)
+            end(failure.code.rawValue)
         } catch {
             Output.flush()
             // ArgumentParser's own errors: help and version are no failure, everything else is one of usage.
             guard exitCode(for: error) != .success else {
                 print(fullMessage(for: error))
-                Foundation.exit(0)
+                end(0)
             }
             if exitCode(for: error) == .validationFailure {
                 Output.note(fullMessage(for: error))
-                Foundation.exit(Failure.Code.usage.rawValue)
+                end(Failure.Code.usage.rawValue)
             }
             let failure = Failure(error)
             Output.error(failure.message)
-            Foundation.exit(failure.code.rawValue)
+            end(failure.code.rawValue)
         }
+    }
+
+    /// Ends the process at once: exit handlers of libraries would free what threads that are still ending use.
+    private static func end(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
     }
 }

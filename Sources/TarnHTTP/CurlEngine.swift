@@ -76,6 +76,7 @@ final class CurlEngine: Sendable {
             Thread.detachNewThread {
                 Thread.current.name = "tarn-curl"
                 self.run()
+                if self.state.withLock({ $0.isFinishing }) { CurlEngine.endingThreads.subtract(1, ordering: .releasing) }
             }
         }
     }
@@ -92,13 +93,29 @@ final class CurlEngine: Sendable {
     /// Ends the thread when its last transfer is done.
     func finish() {
         state.withLock { state in
+            if state.hasThread, !state.isFinishing { CurlEngine.endingThreads.add(1, ordering: .relaxed) }
             state.isFinishing = true
             state.multi?.wake()
         }
     }
 
     /// libcurl's global state, once a process (thread-safe by Swift's lazy globals, not by libcurl).
-    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    ///
+    /// At `exit` OpenSSL would free what the threads of engines still use: it is told not to, and threads that are about to end are waited
+    /// for. Otherwise both free the same memory now and then, and a program that has done its work ends with a signal.
+    private static let isLibraryReady: Bool = {
+        tarn_keep_openssl_at_exit()
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { return false }
+        atexit { CurlEngine.waitForEndingThreads() }
+        return true
+    }()
+
+    /// Threads whose engine is finishing.
+    private static let endingThreads = Atomic(0)
+
+    private static func waitForEndingThreads() {
+        for _ in 0..<2000 where endingThreads.load(ordering: .acquiring) > 0 { usleep(1000) }
+    }
 
     private func run() {
         guard CurlEngine.isLibraryReady, let multi = curl_multi_init() else {

@@ -56,6 +56,12 @@ struct RandomSourceTests {
     func paths() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("RandomSourceTests.paths: seed \(seed)")
+        try paths(seed)
+        // A list of nothing but null, which the root's path took for a value.
+        try paths(14_211_441_782_236_679_556)
+    }
+
+    private func paths(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
         for _ in 0..<150 {
             let path = dice.path(), json = dice.object(0)

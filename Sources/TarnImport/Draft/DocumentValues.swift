@@ -70,6 +70,11 @@ final class DocumentValues {
                 document.appendText(first, to: &text)
                 return true
             }
+            // As everywhere: of values that are all null, null.
+            guard found.isEmpty || found.contains(where: { document.kind($0) != .null }) else {
+                text.append("null")
+                return true
+            }
             text.append(UInt8(ascii: "["))
             for (index, place) in found.enumerated() {
                 if index > 0 { text.append(UInt8(ascii: ",")) }

@@ -44,7 +44,7 @@ let package = Package(
         .target(
             name: "TarnHTTP",
             dependencies: [
-                "CCurl", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+                "CCrypto", "CCurl", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .target(
             name: "Tarn",

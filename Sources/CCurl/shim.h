@@ -1,11 +1,6 @@
 // libcurl. Its setopt and getinfo are variadic, which Swift cannot call: one inline function a type.
 #pragma once
 #include <curl/curl.h>
-#include <openssl/crypto.h>
-
-// OpenSSL, which libcurl uses, frees everything in an exit handler, also what other threads are using just then. To be called before
-// libcurl is started (OPENSSL_init_crypto(3), OPENSSL_INIT_NO_ATEXIT).
-static inline void tarn_keep_openssl_at_exit(void) { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); }
 
 static inline CURLcode tarn_curl_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);

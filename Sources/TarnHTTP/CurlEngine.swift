@@ -3,6 +3,7 @@
 // Everything of libcurl (the multi handle, easy handles, their callbacks) is touched by this one thread only, with one
 // exception that libcurl allows: curl_multi_wakeup, called under the lock that also guards the handle's end.
 
+import CCrypto
 import CCurl
 import Foundation
 import Synchronization

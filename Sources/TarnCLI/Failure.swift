@@ -43,7 +43,7 @@ struct Failure: Error {
         case let error as CacheError:
             if case .request(let reason, _) = error { self.init(Code(reason), error.description) } else { self.init(.noNetwork, error.description) }
         case let error as TransportError:
-            self.init(error.isUnreachable ? .noNetwork : error.kind == .credentials ? .credentials : .failed, error.description)
+            self.init(Code(error), error.description)
         case let error as MirrorError: self.init(Code(error), error.description)
         default: self.init(.failed, "\(error)")
         }
@@ -51,6 +51,16 @@ struct Failure: Error {
 }
 
 extension Failure.Code {
+    init(_ error: TransportError) {
+        switch error.kind {
+        case .resolve, .connect: self = .noNetwork
+        case .credentials: self = .credentials
+        case .store: self = .store
+        case .cancelled: self = .interrupted
+        default: self = .failed
+        }
+    }
+
     init(_ error: MirrorError) {
         switch error {
         case .cancelled: self = .interrupted

@@ -15,18 +15,6 @@ struct DamagedFilesTests {
     /// After that many seconds a command is taken to hang.
     private static let patience = 60
 
-    private struct Dice: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-        mutating func roll(_ range: Range<Int>) -> Int { Int.random(in: range, using: &self) }
-    }
-
     enum Kind: String, CaseIterable {
         case cutAtAPage, cutAnywhere, metaBytes, anyBytes, pagesExchanged, pageCopied, branchNumber, zeros, noise, nodeOffset, otherFile
     }

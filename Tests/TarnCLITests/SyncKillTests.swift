@@ -11,19 +11,6 @@ struct SyncKillTests {
     static let kills = (ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (Forge.isSanitized ? 40 : 200)) * 15 / 100
     static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
 
-    /// Evenly spread, from a seed.
-    struct Dice: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
-
     @Test("however often a sync is killed, the store verifies after each kill, and the resumed sync ends with the same records, byte for byte")
     func killLoop() async throws {
         let folder = try TemporaryFolder(), reference = try await Forge.dump(Forge.store)

@@ -39,6 +39,7 @@ public enum CachePolicy: Sendable, Hashable {
 }
 
 extension RecordCache {
+    /// How a cache answers, and how much it keeps.
     public struct Options: Sendable {
         /// HTTP's rules, for a private cache if nothing is said.
         public var rules: CacheRules

@@ -18,6 +18,7 @@ public struct CacheRequest: Sendable, Hashable {
     /// Request directives of HTTP for the cache alone, such as `max-stale=60`: the server is sent what the description says.
     public var directives: String?
 
+    /// A request to an endpoint, with its first page if no URL is named.
     public init(
         _ endpoint: String, parameters: [Endpoint.Parameter] = [], url: String? = nil, parent: RecordKey? = nil, directives: String? = nil
     ) {

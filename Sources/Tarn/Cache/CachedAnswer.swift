@@ -6,6 +6,7 @@ public import TarnStore
 
 /// An answer to a request.
 public struct CachedAnswer: Sendable {
+    /// Who gave it.
     public enum Source: Sendable, Hashable {
         /// From the store, fresh.
         case stored
@@ -17,6 +18,7 @@ public struct CachedAnswer: Sendable {
         case fetched
     }
 
+    /// Where it comes from.
     public var source: Source
     /// Why.
     public var decision: CacheDecision
@@ -47,6 +49,7 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
     /// Nothing is stored that may answer, and the server must not be asked.
     case unanswerable(url: String, CacheDecision)
 
+    /// The failure, and why nothing stored could be used instead.
     public var description: String {
         switch self {
         case .request(let error, let decision):
@@ -73,11 +76,15 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
 
 /// What a cache would do about a request, and why.
 public struct CacheExplanation: Sendable, CustomStringConvertible {
+    /// The request, without secrets.
     public var url: String
+    /// What would be done, with every rule that was asked.
     public var decision: CacheDecision
     /// Of what is stored; nil if nothing is.
     public var status: Int?
+    /// How many records it lists; nil if it is no list of records.
     public var records: Int?
+    /// With which the server would be asked.
     public var validators: Validators?
 
     /// One line for the outcome, and one for each rule.

@@ -17,7 +17,9 @@ public import TarnStore
 ///
 /// Equal requests at the same time share a transfer, also between processes. Caches may share a store with records and mirrors.
 public final class CachedTransport: Transport, Sendable {
+    /// How a transport caches, and how much it keeps.
     public struct Options: Sendable {
+        /// HTTP's rules, for a private cache if nothing is said.
         public var rules = CacheRules()
         /// How much is kept, together with what record caches keep in the same store.
         public var limits = CacheLimits(entries: 1_000_000, bytes: 1 << 30)
@@ -25,21 +27,26 @@ public final class CachedTransport: Transport, Sendable {
         public var maximumBodySize = 64 << 20
         /// What distinguishes those who share the store and do not send `Authorization` themselves.
         public var scope = ""
+        /// The clock of ages, and the chance of evictions.
         public var time = TimeSource.system
 
+        /// For one user, with a million entries or a gibibyte.
         public init() {}
     }
 
     /// A response, and how it was come by.
     public struct Answer: Sendable {
+        /// As the client is to get it, but for `Cache-Status`.
         public var response: HTTPResponse
         /// In the words of RFC 9211.
         public var status: CacheStatus
+        /// Why.
         public var decision: CacheDecision
         /// Nil if it comes from the server.
         public var age: Int?
     }
 
+    /// What it was made with.
     public let options: Options
     let inner: any Transport
     let shelf: ResponseShelf
@@ -47,6 +54,7 @@ public final class CachedTransport: Transport, Sendable {
     private let background = Flights<Void>()
     private let claims: ClaimFile?
 
+    /// A cache in front of a transport. Other caches and mirrors may use the same store.
     public init(_ inner: any Transport, store: Store, options: Options = Options()) {
         self.inner = inner
         self.options = options
@@ -54,11 +62,12 @@ public final class CachedTransport: Transport, Sendable {
         claims = ClaimFile(directory: store.path)
     }
 
+    /// Answers a request, as ``answer(_:)`` does.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { try await answer(request).response }
 
     /// Answers a request, and says how.
     ///
-    /// - Throws: `TransportError` of the transport behind it, if nothing stored may be used instead; with the kind `cancelled` if the store
+    /// - Throws: `TransportError` of the transport behind it, if nothing stored may be used instead; with the kind `store` if the store
     ///   fails, since then nothing can be said about what is in it.
     public func answer(_ request: HTTPRequest) async throws(TransportError) -> Answer {
         do {
@@ -70,7 +79,7 @@ public final class CachedTransport: Transport, Sendable {
         } catch is CancellationError {
             throw TransportError(.cancelled, method: request.method, url: request.url, detail: "cancelled")
         } catch {
-            throw TransportError(.cancelled, method: request.method, url: request.url, detail: "the store of the cache: \(error)")
+            throw TransportError(.store, method: request.method, url: request.url, detail: "the store of the cache: \(error)")
         }
     }
 
@@ -174,7 +183,7 @@ public final class CachedTransport: Transport, Sendable {
         let digest = digest(request, url)
         guard let claims else { return try await forward(request, url, decision) }
         var hasWaited = false
-        while !claims.claim(digest) {
+        while claims.claim(digest) == .isAnothers {
             hasWaited = true
             try await Task.sleep(for: .milliseconds(10))
         }

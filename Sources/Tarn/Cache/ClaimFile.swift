@@ -20,12 +20,20 @@ final class ClaimFile: Sendable {
 
     deinit { close(descriptor) }
 
+    enum Claim {
+        case isOurs
+        /// Somebody else has it: wait.
+        case isAnothers
+        /// The file system has no such locks, or no more of them: everybody fetches for himself.
+        case isImpossible
+    }
+
     /// Claims a request, if nobody in another process has. In this process it must be claimed once at a time only.
-    func claim(_ digest: [UInt8]) -> Bool { set(Int16(F_WRLCK), digest) }
+    func claim(_ digest: [UInt8]) -> Claim { set(Int16(F_WRLCK), digest) }
 
     func release(_ digest: [UInt8]) { _ = set(Int16(F_UNLCK), digest) }
 
-    private func set(_ type: Int16, _ digest: [UInt8]) -> Bool {
+    private func set(_ type: Int16, _ digest: [UInt8]) -> Claim {
         var lock = flock()
         lock.l_type = type
         lock.l_whence = Int16(SEEK_SET)
@@ -33,8 +41,8 @@ final class ClaimFile: Sendable {
         lock.l_len = 1
         // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not show.
         while fcntl(descriptor, 37, &lock) != 0 {
-            guard errno == EINTR else { return false }
+            guard errno == EINTR else { return errno == EAGAIN || errno == EACCES ? .isAnothers : .isImpossible }
         }
-        return true
+        return .isOurs
     }
 }

@@ -5,7 +5,8 @@ import TarnImport
 import TarnStore
 
 final class PipelinePool: Sendable {
-    /// A pipeline in the hands of one task at a time.
+    /// A pipeline in the hands of one task at a time: whoever has taken it out of the pool, and until it is given back nobody else. That is
+    /// what makes it safe to send, and nothing that the compiler sees.
     struct Lent: @unchecked Sendable {
         let value: ImportPipeline
         fileprivate let catalog: Catalog

@@ -62,7 +62,7 @@ extension RecordCache {
         }
     }
 
-    private var timestamp: Timestamp { Timestamp(microseconds: Int64(options.mirror.time.now().timeIntervalSince1970 * 1_000_000)) }
+    private var timestamp: Timestamp { Timestamp(options.mirror.time.now()) }
 
     private func refusal(_ response: HTTPResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError {
         .status(code: response.status, method: "GET", url: prepared.shownURL, message: message ?? Walk.message(of: response))
@@ -70,7 +70,7 @@ extension RecordCache {
 
     /// What another process has fetched since a moment; nil if nothing was.
     func fetched(_ prepared: PreparedRequest, since moment: Date) throws -> Transfer? {
-        let began = Timestamp(microseconds: Int64(moment.timeIntervalSince1970 * 1_000_000))
+        let began = Timestamp(moment)
         return try store.read { reader in
             guard let entry = try reader.access.responseView(prepared.digest)?.entry, entry.validatedAt >= began else { return nil }
             var transfer = Transfer(entry, entry.fetchedAt >= began ? .fetched : .revalidated)
@@ -146,8 +146,8 @@ extension RecordCache {
                 options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now, random: options.mirror.time.random)
             try mirror.saveBudgets(&writer)
         }
-        // Without a dictionary rows are stored as they are.
-        _ = try? store.trainDictionaries()
+        // Until there is a dictionary, rows are stored as they are.
+        inBackground([], "training of dictionaries") { [store] in try store.trainDictionaries() }
         var transfer = Transfer(entry, .fetched, report: report)
         let dropped = Set(report.dropped)
         if !dropped.isEmpty { transfer.listed.removeAll { dropped.contains($0) } }
@@ -176,20 +176,7 @@ extension RecordCache {
     }
 }
 
-extension CachedResponse {
-    init(_ entry: ResponseEntry) {
-        let received = entry.validatedAt.seconds
-        self.init(
-            method: entry.request.method, status: entry.status, headers: HTTPHeaders(flat: entry.headers),
-            selecting: HTTPHeaders(flat: entry.caching?.selecting ?? []),
-            requestTime: min(entry.caching?.requestedAt.seconds ?? received, received), responseTime: received, isInvalidated: entry.isInvalidated)
-    }
-}
-
 extension HTTPHeaders {
-    /// As a flat list: name, value, name, value, …
-    var flat: [String] { fields.flatMap { [$0.name, $0.value] } }
-
     /// The fields of a response under the URL that was asked for. One that redirects have led to belongs to another URL (RFC 9111 §2), and what
     /// led there has a lifetime of its own that is not known here: it is never fresh.
     init(stored response: HTTPResponse) {

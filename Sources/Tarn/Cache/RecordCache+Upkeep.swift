@@ -41,7 +41,7 @@ extension RecordCache {
                 return lists
             }
         case .olderThan(let seconds):
-            let before = Timestamp(microseconds: Int64(now - seconds) * 1_000_000)
+            let before = Timestamp(seconds: now - seconds)
             return try await removeScanned { view, _ in view.validatedAt < before }
         case .all: return try await removeScanned { _, _ in true }
         }
@@ -54,9 +54,9 @@ extension RecordCache {
     public func trim() async throws -> Int {
         var count = 0
         let limits = options.limits, uses = uses.all, random = options.mirror.time.random
-        let now = Timestamp(microseconds: Int64(now) * 1_000_000)
+        let now = Timestamp(seconds: now)
         if let age = limits.age {
-            let before = Timestamp(microseconds: now.microseconds - Int64(age) * 1_000_000)
+            let before = Timestamp(seconds: now.seconds - age)
             var next: UInt64? = 0
             while let start = next {
                 let step = try await store.write { try $0.removeExpired(before: before, from: start, looking: RecordCache.step) }

@@ -20,7 +20,9 @@ public import TarnStore
 ///
 /// See <doc:Caching>.
 public final class RecordCache: Sendable {
+    /// Where records and responses are.
     public let store: Store
+    /// What it was made with.
     public let options: Options
     let mirror: Mirror
     let pipelines: PipelinePool
@@ -72,7 +74,7 @@ public final class RecordCache: Sendable {
                 if let answer = looked.answer { return answer }
                 decision = looked.decision
                 if policy == .cacheOnly {
-                    throw CacheError.unanswerable(url: prepared.shownURL, explain(prepared, policy).decision)
+                    throw CacheError.unanswerable(url: prepared.shownURL, try explain(prepared, policy).decision)
                 }
             }
             return try await ask(prepared, policy, copying, decision)
@@ -102,11 +104,19 @@ public final class RecordCache: Sendable {
     }
 
     /// What would be done about a request, and why, rule by rule. Nothing is sent, and nothing changes.
+    ///
+    /// - Throws: `CacheError`: as ``prepare(_:)``, or the store cannot be read.
     public func explain(_ request: CacheRequest, policy: CachePolicy? = nil) async throws(CacheError) -> CacheExplanation {
-        explain(try await prepare(request), policy ?? options.policy)
+        let prepared = try await prepare(request)
+        do {
+            return try explain(prepared, policy ?? options.policy)
+        } catch {
+            throw CacheError(error, url: prepared.shownURL, place: prepared.endpoint.place)
+        }
     }
 
-    /// Waits for revalidations that go on in the background.
+    /// Waits for what goes on in the background: revalidations, and the training of dictionaries. What fails there is told to the logger of
+    /// ``Options/mirror``.
     public func finishBackground() async { await background.finish() }
 
     // MARK: Deciding
@@ -126,9 +136,9 @@ public final class RecordCache: Sendable {
         options.rules.decide(asked(prepared, policy), view.map(CachedResponse.init), at: now, explains: explains)
     }
 
-    func explain(_ prepared: PreparedRequest, _ policy: CachePolicy) -> CacheExplanation {
+    private func explain(_ prepared: PreparedRequest, _ policy: CachePolicy) throws -> CacheExplanation {
         var explanation = CacheExplanation(url: prepared.shownURL, decision: CacheDecision(.miss, .nothingStored))
-        let found: Void? = try? store.read { reader in
+        try store.read { reader in
             let view = try reader.access.responseView(prepared.digest)
             if policy.looksFirst {
                 explanation.decision = decide(prepared, policy, view, explains: true)
@@ -140,7 +150,6 @@ public final class RecordCache: Sendable {
             explanation.records = view?.count
             explanation.validators = view.map { Validators(HTTPHeaders(flat: $0.headers)) }
         }
-        _ = found
         return explanation
     }
 
@@ -180,7 +189,7 @@ public final class RecordCache: Sendable {
 
     private func noteUse(_ view: ResponseView) {
         guard view.isCaches else { return }
-        uses.note(view.id, usedAt: view.usedAt, now: Timestamp(microseconds: Int64(now) * 1_000_000))
+        uses.note(view.id, usedAt: view.usedAt, now: Timestamp(seconds: now))
     }
 
     private func answer(
@@ -242,7 +251,7 @@ public final class RecordCache: Sendable {
         guard let claims else { return try await body() }
         let began = options.mirror.time.now()
         var hasWaited = false
-        while !claims.claim(prepared.digest) {
+        while claims.claim(prepared.digest) == .isAnothers {
             hasWaited = true
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -253,29 +262,24 @@ public final class RecordCache: Sendable {
     }
 
     private func revalidateInBackground(_ prepared: PreparedRequest) {
-        _ = background.task(prepared.digest) { [self] in _ = try await transfer(prepared, isConditional: true) }
+        inBackground(prepared.digest, "revalidation of \(prepared.shownURL)") { [self] in _ = try await transfer(prepared, isConditional: true) }
+    }
+
+    /// Does something that no answer waits for, once at a time.
+    func inBackground(_ key: [UInt8], _ what: String, _ body: @escaping @Sendable () async throws -> Void) {
+        let logger = options.mirror.logger
+        _ = background.task(key) {
+            do { try await body() } catch { logger?.warning("\(what) has failed: \(error)") }
+        }
     }
 
     private func next(_ prepared: PreparedRequest, _ headers: HTTPHeaders) -> CacheRequest? {
+        // An endpoint without pages has no next one.
         guard let pages = try? PageSequence(prepared.endpoint.pagination, PageRequest(url: prepared.url), mirror.bounds(of: prepared.endpoint)),
             let next = pages.next(byHeaders: headers)
         else { return nil }
         return CacheRequest(prepared.endpoint.name, parameters: prepared.endpoint.parameters, url: next.url, parent: prepared.parent?.key)
     }
-}
-
-extension CachedResponse {
-    init(_ view: ResponseView) {
-        let received = view.validatedAt.seconds
-        self.init(
-            method: view.method, status: view.status, headers: HTTPHeaders(flat: view.headers), selecting: HTTPHeaders(flat: view.selecting),
-            requestTime: min(view.requestedAt?.seconds ?? received, received), responseTime: received, isInvalidated: view.isInvalidated)
-    }
-}
-
-extension Timestamp {
-    /// Whole ones since 1970.
-    var seconds: Int { Int(microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000) }
 }
 
 extension MirrorError {

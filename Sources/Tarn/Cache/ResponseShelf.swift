@@ -1,6 +1,7 @@
 // Where whole responses lie: their way into the store and out of it.
 
 import Foundation
+import Synchronization
 import TarnHTTP
 import TarnStore
 
@@ -16,36 +17,48 @@ struct StoredMessage: Sendable {
     var redirectedTo: String?
 }
 
-struct ResponseShelf: Sendable {
+final class ResponseShelf: Sendable {
     /// Marks the entries of whole responses: no endpoint has this name.
     static let endpoint = "*"
 
     private let store: Store
     private let options: CachedTransport.Options
     private let uses = CacheUses()
-    private let incarnation: String
+    /// Of the store, once it was needed.
+    private let knownIncarnation = Mutex<String?>(nil)
 
     init(_ store: Store, _ options: CachedTransport.Options) {
         self.store = store
         self.options = options
-        incarnation = (try? store.read { try $0.incarnation }) ?? ""
     }
 
-    private var now: Timestamp { Timestamp(microseconds: Int64(options.time.now().timeIntervalSince1970 * 1_000_000)) }
+    private var now: Timestamp { Timestamp(options.time.now()) }
+
+    private var incarnation: String {
+        get throws {
+            if let known = knownIncarnation.withLock(\.self) { return known }
+            let read = try store.read { try $0.incarnation }
+            knownIncarnation.withLock { $0 = read }
+            return read
+        }
+    }
 
     /// Who asks, as a keyed hash. In a shared cache everybody is the same: what is not for all is not stored there.
-    private func scope(_ request: HTTPRequest) -> String {
+    private func scope(_ request: HTTPRequest) throws -> String {
         let who = ([options.scope] + (options.rules.isShared ? [] : request.headers.all("Authorization"))).filter { !$0.isEmpty }
-        return who.isEmpty ? "" : String(SHA256.hexadecimal(([incarnation] + who).joined(separator: "\n")).prefix(32))
+        return who.isEmpty ? "" : String(try SHA256.hexadecimal(([incarnation] + who).joined(separator: "\n")).prefix(32))
     }
 
     /// The response that a request selects.
     func find(_ request: HTTPRequest, _ url: String, now: Int) throws -> StoredMessage? {
-        try store.read { reader in
+        let scope = try scope(request)
+        return try store.read { reader in
             var found: [StoredMessage] = [], usedAt: [Timestamp] = []
-            try reader.access.forEachResponse(to: url, scope: scope(request)) { view in
+            try reader.access.forEachResponse(to: url, scope: scope) { view in
                 guard view.endpoint == ResponseShelf.endpoint, let size = view.bodySize else { return true }
-                found.append(StoredMessage(id: view.id, confirmedAt: view.validatedAt, response: CachedResponse(view), size: size, redirectedTo: view.metadata))
+                found.append(
+                    StoredMessage(
+                        id: view.id, confirmedAt: view.validatedAt, response: CachedResponse(view), size: size, redirectedTo: view.metadata))
                 usedAt.append(view.usedAt)
                 return true
             }
@@ -68,11 +81,11 @@ struct ResponseShelf: Sendable {
     func keep(_ message: CachedResponse, _ response: HTTPResponse, _ request: HTTPRequest, _ url: String) async throws -> StoredMessage {
         let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all, options = options
         let entry = ResponseEntry(
-            request: RequestKey(url: url, endpoint: ResponseShelf.endpoint, authScope: scope(request), variant: variant), status: message.status,
+            request: RequestKey(url: url, endpoint: ResponseShelf.endpoint, authScope: try scope(request), variant: variant), status: message.status,
             headers: message.headers.flat, fetchedAt: received, validatedAt: received, scan: 0, count: 0, listed: [],
             metadata: response.redirectedTo,
             caching: ResponseCaching(
-                requestedAt: Timestamp(microseconds: Int64(message.requestTime) * 1_000_000), selecting: message.selecting.flat, usedAt: received,
+                requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat, usedAt: received,
                 bodySize: response.body.count))
         let body = response.body, digest = entry.request.digest
         let id = try await store.write(alone: body.count > 1 << 20) { writer in
@@ -95,7 +108,7 @@ struct ResponseShelf: Sendable {
             entry.headers = fresh.headers.flat
             entry.validatedAt = received
             entry.isInvalidated = false
-            entry.caching?.requestedAt = Timestamp(microseconds: Int64(fresh.requestTime) * 1_000_000)
+            entry.caching?.requestedAt = Timestamp(seconds: fresh.requestTime)
             try writer.putResponse(entry)
             try writer.noteUses(taken.filter { $0.key != message.id })
             return true

@@ -58,6 +58,7 @@ public struct Endpoint: Sendable, Hashable {
         /// Whether a walk ends there quietly, without having seen everything; otherwise that is an error.
         public var stopsQuietly: Bool
 
+        /// Limits of a walk; none if nothing is said.
         public init(pages: Int? = nil, records: Int? = nil, stopsQuietly: Bool = false) {
             self.pages = pages
             self.records = records
@@ -67,10 +68,12 @@ public struct Endpoint: Sendable, Hashable {
 
     /// A value of an answer that is kept with its entry, and given back with every answer from the store.
     public struct Metadata: Sendable, Hashable {
+        /// Under which it is given back.
         public var name: String
         /// From the document's root.
         public var path: KeyPath
 
+        /// A value under a name.
         public init(_ name: String, _ path: KeyPath) {
             self.name = name
             self.path = path
@@ -79,9 +82,12 @@ public struct Endpoint: Sendable, Hashable {
 
     /// A named value of a request, not encoded.
     public struct Parameter: Sendable, Hashable {
+        /// As the path or the query has it.
         public var name: String
+        /// As it is, before it is encoded.
         public var value: String
 
+        /// A value for a name.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value

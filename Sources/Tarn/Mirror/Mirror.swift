@@ -44,7 +44,7 @@ public struct Mirror: Sendable {
         public var recordsTo: String?
         /// Where requests, waits and retries are told of, without secrets; nil for nowhere.
         public var logger: Logger?
-        /// The clock and the chance of waits.
+        /// The clock of waits and of what is noted with answers, and the chance of waits.
         public var time = TimeSource.system
 
         public init() {}

@@ -134,10 +134,6 @@ extension Mirror {
     }
 }
 
-extension Timestamp {
-    static var now: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) }
-}
-
 extension Endpoint {
     /// The names that the path and the body take values for.
     var variables: [String] {

@@ -52,6 +52,7 @@ struct Walk {
 
     /// What the next batch is drafted by.
     private var importer: Importer { pipeline.importer }
+    private var now: Timestamp { Timestamp(mirror.options.time.now()) }
 
     /// Walks the endpoint, once or for every parent. What goes wrong is in the report.
     mutating func run() async {
@@ -128,7 +129,7 @@ struct Walk {
         try await finishOrphans(old, identity, name, plan, parent: parent?.key)
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
-            startedAt: .now, completedAt: old?.completedAt, members: endpoint.orphans == nil ? nil : identity.members)
+            startedAt: now, completedAt: old?.completedAt, members: endpoint.orphans == nil ? nil : identity.members)
         if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !mirror.options.restarts,
             !mirror.options.refetches
         {
@@ -170,7 +171,7 @@ struct Walk {
             }
             entry = stored
             entry.headers = HTTPHeaders(flat: stored.headers).confirmed(byNotModified: response.headers).kept(also: pages.wants.fields)
-            entry.validatedAt = .now
+            entry.validatedAt = now
         case .records(let isEmpty):
             if mirror.options.prefetches, !isEmpty, let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy) {
                 ahead = try ask(next)
@@ -179,8 +180,8 @@ struct Walk {
                 ? Importer.Added(listed: [], count: 0) : draft(response, parent, fetch.request.url, from: checkpoint.records)
             isImported = true
             entry = ResponseEntry(
-                request: fetch.key, status: response.status, headers: response.headers.kept(also: pages.wants.fields), fetchedAt: .now,
-                validatedAt: .now, scan: checkpoint.scan, count: added.count, listed: added.listed,
+                request: fetch.key, status: response.status, headers: response.headers.kept(also: pages.wants.fields), fetchedAt: now,
+                validatedAt: now, scan: checkpoint.scan, count: added.count, listed: added.listed,
                 metadata: PageMetadata(added.facts, pages.wants, endpoint.metadata)?.text, skipped: added.skipped)
         case .again: return true
         case .ignored:
@@ -257,7 +258,7 @@ struct Walk {
     ) {
         checkpoint.nextURL = nil
         checkpoint.state = .complete
-        checkpoint.completedAt = .now
+        checkpoint.completedAt = now
         guard let rules = endpoint.orphans else { return }
         checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint)
         if checkpoint.hasOrphans {

@@ -12,32 +12,49 @@ public struct CacheControl: Sendable, Hashable {
         case invalid
     }
 
+    /// Of a response, its lifetime (RFC 9111 §5.2.2.1); of a request, the greatest age it takes (§5.2.1.1).
     public var maxAge: Seconds?
+    /// The lifetime in a shared cache (§5.2.2.10).
     public var sharedMaxAge: Seconds?
+    /// Of a request: for how much longer the answer has to be fresh (§5.2.1.3).
     public var minFresh: Seconds?
     /// Of a request: ``DeltaSeconds/greatest`` without an argument.
     public var maxStale: Seconds?
+    /// For how long it may answer stale while it is revalidated (RFC 5861 §3).
     public var staleWhileRevalidate: Seconds?
+    /// For how long it may answer stale if the server fails (RFC 5861 §4).
     public var staleIfError: Seconds?
+    /// Not without validation (§5.2.1.4, §5.2.2.4).
     public var noCache = false
     /// The fields that `no-cache` is limited to.
     public var noCacheFields: [String] = []
+    /// Nothing of it may be stored (§5.2.1.5, §5.2.2.5).
     public var noStore = false
+    /// Not to be stored by a shared cache (§5.2.2.7).
     public var isPrivate = false
     /// The fields that `private` is limited to.
     public var privateFields: [String] = []
+    /// May be stored also where that would need leave (§5.2.2.9).
     public var isPublic = false
+    /// Not stale, whoever allows it (§5.2.2.2).
     public var mustRevalidate = false
+    /// The same for shared caches (§5.2.2.8).
     public var proxyRevalidate = false
+    /// Stored only by who understands its status (§5.2.2.3).
     public var mustUnderstand = false
+    /// Does not change while it is fresh (RFC 8246 §2).
     public var immutable = false
+    /// Of a request: the server must not be asked (§5.2.1.7).
     public var onlyIfCached = false
+    /// Its content must not be changed on the way (§5.2.1.6, §5.2.2.6).
     public var noTransform = false
     /// Whether there was any directive.
     public private(set) var isEmpty = true
 
+    /// No directive.
     public init() {}
 
+    /// Reads all `Cache-Control` fields as one list.
     public init(_ headers: HTTPHeaders) {
         for field in headers.fields where HTTPHeaders.same(field.name, "Cache-Control") { read(field.value) }
     }

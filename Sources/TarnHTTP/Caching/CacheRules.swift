@@ -11,6 +11,7 @@ public struct CacheRules: Sendable, Hashable {
     /// Whether what is stale is given while the server cannot be reached at all, where nothing forbids it (RFC 9111 §4.2.4).
     public var answersWhenDisconnected: Bool
 
+    /// Rules for a private cache, if nothing else is said.
     public init(
         isShared: Bool = false, heuristicFraction: Double = 0.1, heuristicLimit: Int = 86_400, answersWhenDisconnected: Bool = true
     ) {
@@ -23,6 +24,7 @@ public struct CacheRules: Sendable, Hashable {
 
 /// What is to be done about a request, and why.
 public struct CacheDecision: Sendable, Hashable {
+    /// What becomes of a request.
     public enum Outcome: Sendable, Hashable {
         /// What is stored answers.
         case fresh
@@ -38,16 +40,19 @@ public struct CacheDecision: Sendable, Hashable {
 
     /// One rule, and how it turned out.
     public struct Step: Sendable, Hashable {
+        /// Which one.
         public var rule: CacheRule
         /// The figures of the case.
         public var detail: String
 
+        /// A rule with its figures.
         public init(_ rule: CacheRule, _ detail: String = "") {
             self.rule = rule
             self.detail = detail
         }
     }
 
+    /// What is to be done.
     public var outcome: Outcome
     /// The one that decided.
     public var rule: CacheRule
@@ -56,6 +61,7 @@ public struct CacheDecision: Sendable, Hashable {
     /// The rules that were asked, in order; the one that decided is the last. Empty unless asked for.
     public var steps: [Step]
 
+    /// A decision, with the rule that made it.
     public init(_ outcome: Outcome, _ rule: CacheRule, freshness: Freshness? = nil, steps: [Step] = []) {
         self.outcome = outcome
         self.rule = rule

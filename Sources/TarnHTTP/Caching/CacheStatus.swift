@@ -11,7 +11,9 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// Whose word it is.
     public var cache: String
+    /// Whether the answer came from the cache (§2.1).
     public var isHit: Bool
+    /// Why the request went to the server; nil if it did not (§2.2).
     public var forward: Forward?
     /// What the server answered, if that is not what the client gets (§2.3).
     public var forwardStatus: Int?
@@ -24,6 +26,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     /// A word for people (§2.8).
     public var detail: String?
 
+    /// A member of the field; of a hit or of a request that went on, never of both.
     public init(
         cache: String = "tarn", isHit: Bool = false, forward: Forward? = nil, forwardStatus: Int? = nil, timeToLive: Int? = nil,
         isStored: Bool = false, isCollapsed: Bool = false, detail: String? = nil

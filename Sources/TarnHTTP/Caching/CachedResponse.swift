@@ -4,7 +4,9 @@
 public struct CachedResponse: Sendable, Hashable {
     /// Of the request: `GET` or `HEAD`.
     public var method: String
+    /// The status code.
     public var status: Int
+    /// The header fields, as they were stored or brought up to date by a 304.
     public var headers: HTTPHeaders
     /// The request's fields that `Vary` names.
     public var selecting: HTTPHeaders
@@ -15,6 +17,7 @@ public struct CachedResponse: Sendable, Hashable {
     /// Whether it has to be validated before it may answer: an unsafe method may have changed the resource (RFC 9111 §4.4).
     public var isInvalidated: Bool
 
+    /// What is stored, with its times in seconds since 1970.
     public init(
         method: String = "GET", status: Int, headers: HTTPHeaders, selecting: HTTPHeaders = HTTPHeaders(), requestTime: Int, responseTime: Int,
         isInvalidated: Bool = false
@@ -31,16 +34,20 @@ public struct CachedResponse: Sendable, Hashable {
 
 /// How old a response is, and how long it is fresh, in seconds (RFC 9111 §4.2).
 public struct Freshness: Sendable, Hashable {
+    /// Since the server made or confirmed it (§4.2.3).
     public var age: Int
+    /// For how long it may be used without asking (§4.2.1).
     public var lifetime: Int
     /// Where the lifetime comes from.
     public var rule: CacheRule
 
+    /// Whether it may be used without asking.
     public var isFresh: Bool { lifetime > age }
 
     /// How long it will be fresh, or, below 0, since when it is not.
     public var remaining: Int { lifetime - age }
 
+    /// An age and a lifetime, in seconds.
     public init(age: Int, lifetime: Int, rule: CacheRule) {
         self.age = age
         self.lifetime = lifetime

@@ -95,7 +95,7 @@ public struct RetryPolicy: Sendable, Hashable {
         case .failure(let kind):
             switch kind {
             case .resolve, .connect, .timeout, .cutShort: true
-            case .url, .tls, .tooLarge, .protocol, .cancelled, .rateLimit, .credentials, .noFixture: false
+            case .url, .tls, .tooLarge, .protocol, .cancelled, .rateLimit, .credentials, .noFixture, .store: false
             }
         }
     }

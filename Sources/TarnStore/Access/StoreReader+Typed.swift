@@ -33,7 +33,7 @@ extension StoreReader {
             let lent = try key.withStorageKey { storageKey throws(StoreError) -> LentRow? in
                 let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
                 guard let entry else { return nil }
-                return try access.lend(entry.value, plan, sought: storageKey) { key.recordKey }
+                return try access.lend(entry.value, plan, sought: storageKey) { $0 == key.recordKey }
             }
             records.append(try lent.map { lent throws(StoreError) in try Row<Record>(lent).copy() })
         }
@@ -186,7 +186,7 @@ extension StoreReader {
         let table = plan._withUnsafeGuaranteedRef { $0.table }, raw = access.raw
         let bytes = try translating { () throws(LMDBError) in try raw.get(table, storageKey) }
         guard let bytes else { return nil }
-        return try access.lend(bytes, plan, sought: storageKey, key)
+        return try access.lend(bytes, plan, sought: storageKey) { $0 == key() }
     }
 }
 
@@ -207,9 +207,10 @@ extension StoreAccess {
 
     /// A row that was found under a storage key; nil if it is the row of another long key with the same digest.
     ///
+    /// - Parameter isSought: whether a long key, which stands in the row only, is the one that was sought.
     /// - Throws: `.damagedRow`.
     func lend(
-        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, _ key: () -> RecordKey
+        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, _ isSought: (RecordKey?) -> Bool
     ) throws(StoreError) -> LentRow? {
         let row: RowView
         if let plain = RowView(bytes) {
@@ -223,7 +224,7 @@ extension StoreAccess {
             guard try isOf(entity, row) else { return nil }
         }
         let lent = try lent(row, plan, storageKey)
-        if StorageKey.isDigest(storageKey), lent.recordKey != key() { return nil }
+        if StorageKey.isDigest(storageKey), !isSought(lent.recordKey) { return nil }
         return lent
     }
 }

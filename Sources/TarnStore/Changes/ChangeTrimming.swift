@@ -4,17 +4,7 @@
 // made at t, and whoever comes a 64th of the age later makes the next entry. So commits between two entries were made before
 // t + age / 64 of the first, and the list has about 64 entries, whatever is written.
 
-internal import Glibc
 internal import LMDB
-
-extension Timestamp {
-    /// The time of the system's clock.
-    static var systemTime: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
-    }
-}
 
 /// What tells the time of commits.
 struct CommitClock: Sendable {

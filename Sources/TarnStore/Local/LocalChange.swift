@@ -1,6 +1,5 @@
 // Records that were changed here and not yet at the server: the marks that an import respects.
 
-import Foundation
 internal import LMDB
 
 /// A change of a record that the server does not know yet.
@@ -250,7 +249,7 @@ extension StoreWriter {
         }
         try key.withStorageKey { storageKey in
             let known = try access.localMark(entity.root, storageKey)
-            var mark = known ?? LocalMark(operation, [], entity: entity.id, since: .current)
+            var mark = known ?? LocalMark(operation, [], entity: entity.id, since: .systemTime)
             switch (known?.operation, operation) {
             case (nil, _), (_, .delete): mark.operation = operation
             // The server has never had it.
@@ -323,8 +322,4 @@ extension StoreWriter {
     package mutating func removeLocalMark(_ root: UInt16, _ storageKey: Bytes) throws {
         _ = try access.removeLocalMark(root, storageKey)
     }
-}
-
-extension Timestamp {
-    fileprivate static var current: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) }
 }

@@ -1,7 +1,7 @@
 // A new store from what could be read of another one: rows keep their versions, everything that follows from them is made anew.
 
 import Foundation
-package import LMDB
+internal import LMDB
 
 /// Writes a store that is complete when `finish` returns, and not there before.
 package final class StoreRestoration {

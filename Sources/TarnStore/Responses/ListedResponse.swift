@@ -40,11 +40,8 @@ public struct ListedResponse: ~Escapable {
         try view.forEachListed { root, bytes in
             guard root == entity.root, let value = try cursor.find(bytes)?.value else { return true }
             return try access.lending {
-                // A long key stands in the row only, and that is the row that was listed.
-                let lent = try access.lend(value, plan, sought: bytes) {
-                    (try? access.row(entity, bytes)?.body.key(of: entity)) ?? RecordKey([])
-                }
-                guard let lent else { return true }
+                // What is listed is known by its storage key alone.
+                guard let lent = try access.lend(value, plan, sought: bytes, { _ in true }) else { return true }
                 return try body(Row<Record>(lent))
             }
         }

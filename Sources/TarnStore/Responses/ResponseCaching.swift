@@ -13,6 +13,7 @@ public struct ResponseCaching: Sendable, Hashable {
     /// Bytes of its body in the table `bodies`; nil if none is kept.
     public var bodySize: Int?
 
+    /// What rules need to know of a response; with the size of its body if that is stored too.
     public init(requestedAt: Timestamp, selecting: [String] = [], usedAt: Timestamp, bodySize: Int? = nil) {
         self.requestedAt = requestedAt
         self.selecting = selecting
@@ -37,10 +38,12 @@ extension ResponseEntry {
 
 /// How much a cache has in a store.
 public struct CacheTotals: Sendable, Hashable {
+    /// How many responses.
     public var entries: Int
-    /// See ``ResponseEntry/cacheCost``.
+    /// About what they take up in the store, their bodies included.
     public var bytes: Int
 
+    /// Counts of a cache.
     public init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries
         self.bytes = bytes

@@ -1,12 +1,22 @@
 // Points in time as microseconds since 1970-01-01T00:00:00Z, and their RFC 3339 form.
 
+internal import Glibc
 
 /// A point in time, in microseconds since 1970-01-01T00:00:00Z. Leap seconds do not count, as in POSIX.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Since 1970-01-01T00:00:00Z.
     public var microseconds: Int64
 
+    /// A point in time so many microseconds after 1970-01-01T00:00:00Z.
     public init(microseconds: Int64) {
         self.microseconds = microseconds
+    }
+
+    /// The time of the system's clock.
+    package static var systemTime: Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
     /// Reads an RFC 3339 date-time (§5.6): `2026-11-21T02:19:00.25+01:00`. `t`, `z` and a space for the `T` are allowed;

@@ -256,15 +256,12 @@ struct RecordCacheTests {
         let good = try itemServer("Cache-Control: max-age=60" + (isAllowed ? ", stale-if-error=600" : ""))
         _ = try await fixture.cache(good.base).fetch(CacheRequest("items"))
         fixture.clock.pass(100)
-        let cache = try fixture.cache(try itemServer(body: "no", status: "503 Service Unavailable").base, transport: nil)
-        let failing = try itemServer(body: "no", status: "503 Service Unavailable")
-        let other = try fixture.cache(failing.base)
-        _ = cache
+        let failing = try itemServer(body: "no", status: "503 Service Unavailable"), cache = try fixture.cache(failing.base)
         if isAllowed {
-            let answer = try await other.fetch(CacheRequest("items"))
+            let answer = try await cache.fetch(CacheRequest("items"))
             #expect(answer.text == "stale 2" && answer.decision.rule == .staleIfError && answer.failure != nil)
         } else {
-            await #expect { try await other.fetch(CacheRequest("items")) } throws: { "\($0)".contains("503") }
+            await #expect { try await cache.fetch(CacheRequest("items")) } throws: { "\($0)".contains("503") }
         }
     }
 
@@ -286,8 +283,7 @@ struct RecordCacheTests {
         let report = try await fixture.mirrored.sync(server.base) { $0.time = fixture.clock.source }
         #expect(report.failures.isEmpty)
         let requests = server.requests.count
-        // A walk notes the real time: a cache on the real clock.
-        let cache = try fixture.cache(server.base) { $0.mirror.time = .system }
+        let cache = try fixture.cache(server.base)
         let first = try await cache.fetch(CacheRequest("items"))
         #expect(first.text == "stored 2")
         let next = try #require(first.next)

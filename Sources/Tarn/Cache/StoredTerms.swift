@@ -1,0 +1,42 @@
+// What the rules of HTTP and the store call differently: stored responses, lists of header fields, points in time.
+
+import Foundation
+import TarnHTTP
+import TarnStore
+
+extension CachedResponse {
+    init(_ view: ResponseView) {
+        self.init(
+            method: view.method, status: view.status, headers: view.headers, selecting: view.selecting, requestedAt: view.requestedAt,
+            validatedAt: view.validatedAt, isInvalidated: view.isInvalidated)
+    }
+
+    init(_ entry: ResponseEntry) {
+        self.init(
+            method: entry.request.method, status: entry.status, headers: entry.headers, selecting: entry.caching?.selecting ?? [],
+            requestedAt: entry.caching?.requestedAt, validatedAt: entry.validatedAt, isInvalidated: entry.isInvalidated)
+    }
+
+    private init(
+        method: String, status: Int, headers: [String], selecting: [String], requestedAt: Timestamp?, validatedAt: Timestamp, isInvalidated: Bool
+    ) {
+        let received = validatedAt.seconds
+        self.init(
+            method: method, status: status, headers: HTTPHeaders(flat: headers), selecting: HTTPHeaders(flat: selecting),
+            requestTime: min(requestedAt?.seconds ?? received, received), responseTime: received, isInvalidated: isInvalidated)
+    }
+}
+
+extension HTTPHeaders {
+    /// As a flat list: name, value, name, value, …
+    var flat: [String] { fields.flatMap { [$0.name, $0.value] } }
+}
+
+extension Timestamp {
+    init(_ date: Date) { self.init(microseconds: Int64(date.timeIntervalSince1970 * 1_000_000)) }
+
+    init(seconds: Int) { self.init(microseconds: Int64(seconds) * 1_000_000) }
+
+    /// Whole ones since 1970.
+    var seconds: Int { Int(microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000) }
+}

@@ -8,15 +8,30 @@ import CCurl
 import Foundation
 import Synchronization
 
-/// What is to be transferred, and who waits for it.
-struct CurlSubmission: Sendable {
-    var request: HTTPRequest
-    var url: HTTPURL
-    var options: CurlTransport.Options
-    var timeout: Duration
-    var ticket: CurlTicket
+/// What is to be transferred, and who waits for it. A class, since it goes from queue to queue.
+final class CurlSubmission: Sendable {
+    let request: HTTPRequest
+    let url: HTTPURL
+    /// Of the URL.
+    let origin: String
+    let options: CurlTransport.Options
+    let timeout: Duration
+    let ticket: CurlTicket
     /// Called exactly once.
-    var completion: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
+    let completion: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
+
+    init(
+        request: HTTPRequest, url: HTTPURL, options: CurlTransport.Options, timeout: Duration, ticket: CurlTicket,
+        completion: @escaping @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
+    ) {
+        self.request = request
+        self.url = url
+        origin = url.origin
+        self.options = options
+        self.timeout = timeout
+        self.ticket = ticket
+        self.completion = completion
+    }
 }
 
 struct CurlAnswer: Sendable {
@@ -47,6 +62,16 @@ final class CurlEngine: Sendable {
         var hasThread = false
         /// Nil before the thread has made the multi handle and after it is gone.
         var multi: WakeableMulti?
+        /// Whether the thread waits, or is about to: otherwise it looks at all this anyway before it does.
+        var isWaiting = false
+
+        mutating func wake() {
+            guard isWaiting else { return }
+            isWaiting = false
+            multi?.wake()
+        }
+
+        var hasNews: Bool { !submissions.isEmpty || hasCancellations }
     }
 
     /// The multi handle as other threads may use it.
@@ -69,7 +94,7 @@ final class CurlEngine: Sendable {
     func submit(_ submission: CurlSubmission) {
         let needsThread = state.withLock { state in
             state.submissions.append(submission)
-            state.multi?.wake()
+            state.wake()
             defer { state.hasThread = true }
             return !state.hasThread
         }
@@ -87,7 +112,7 @@ final class CurlEngine: Sendable {
         ticket.cancel()
         state.withLock { state in
             state.hasCancellations = true
-            state.multi?.wake()
+            state.wake()
         }
     }
 
@@ -96,7 +121,7 @@ final class CurlEngine: Sendable {
         state.withLock { state in
             if state.hasThread, !state.isFinishing { CurlEngine.endingThreads.add(1, ordering: .relaxed) }
             state.isFinishing = true
-            state.multi?.wake()
+            state.wake()
         }
     }
 
@@ -138,6 +163,7 @@ final class CurlEngine: Sendable {
                 defer {
                     state.submissions = []
                     state.hasCancellations = false
+                    state.isWaiting = false
                 }
                 return (state.submissions, state.hasCancellations, state.isFinishing)
             }
@@ -152,8 +178,12 @@ final class CurlEngine: Sendable {
                 if isDone { break }
                 continue
             }
-            // A wake-up that came since the queue was emptied is kept by libcurl: the poll returns at once.
-            curl_multi_poll(multi, nil, 0, 60_000, nil)
+            let waits = state.withLock { state in
+                state.isWaiting = !state.hasNews && state.isFinishing == isFinishing
+                return state.isWaiting
+            }
+            // A wake-up that comes from here on is kept by libcurl: the poll returns at once.
+            if waits { curl_multi_poll(multi, nil, 0, 60_000, nil) }
         }
         curl_multi_cleanup(multi)
     }
@@ -168,6 +198,9 @@ private final class CurlLoop {
     /// Those that wait for a place, by origin, in order. Not libcurl's own queue (CURLMOPT_MAX_HOST_CONNECTIONS): there
     /// the time limits would run while a request waits.
     private var waiting: [String: ArraySlice<CurlSubmission>] = [:]
+    /// For the next transfers: making a handle takes libcurl longer than clearing one.
+    private var idle: [CurlHandle] = []
+    private static let idleLimit = 64
 
     init(multi: UnsafeMutableRawPointer, concurrencyPerHost: Int) {
         self.multi = multi
@@ -181,10 +214,10 @@ private final class CurlLoop {
             if submission.ticket.isCancelled {
                 submission.completion(.failure(.cancelled))
             } else {
-                waiting[submission.url.origin, default: []].append(submission)
+                waiting[submission.origin, default: []].append(submission)
             }
         }
-        for origin in Set(submissions.map(\.url.origin)) { startNext(origin) }
+        for origin in Set(submissions.map(\.origin)) { startNext(origin) }
     }
 
     func perform() {
@@ -197,7 +230,7 @@ private final class CurlLoop {
             let code = tarn_curl_message_result(message)
             guard let transfer = remove(easy) else { continue }
             transfer.submission.completion(transfer.result(code))
-            startNext(transfer.submission.url.origin)
+            startNext(transfer.submission.origin)
         }
     }
 
@@ -205,7 +238,7 @@ private final class CurlLoop {
         for transfer in active.values where transfer.submission.ticket.isCancelled {
             _ = remove(transfer.easy)
             transfer.submission.completion(.failure(.cancelled))
-            startNext(transfer.submission.url.origin)
+            startNext(transfer.submission.origin)
         }
         for (origin, submissions) in waiting {
             // Asked once each: a ticket may be cancelled between two looks, and its submission would be lost.
@@ -229,7 +262,9 @@ private final class CurlLoop {
                 submission.completion(.failure(.cancelled))
                 continue
             }
-            guard let transfer = CurlTransfer(submission), curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
+            guard let handle = handle(), let transfer = CurlTransfer(submission, handle),
+                curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
+            else {
                 submission.completion(
                     .failure(CurlFailure(kind: .protocol, detail: "libcurl could not prepare the transfer")))
                 continue
@@ -239,12 +274,20 @@ private final class CurlLoop {
         }
     }
 
+    private func handle() -> CurlHandle? {
+        while let handle = idle.popLast() {
+            if handle.clear() { return handle }
+        }
+        return CurlHandle()
+    }
+
     private func remove(_ easy: UnsafeMutableRawPointer) -> CurlTransfer? {
         curl_multi_remove_handle(multi, easy)
         guard let transfer = active.removeValue(forKey: easy) else { return nil }
-        let origin = transfer.submission.url.origin
+        let origin = transfer.submission.origin
         let count = activeByOrigin[origin, default: 1] - 1
         activeByOrigin[origin] = count > 0 ? count : nil
+        if idle.count < CurlLoop.idleLimit { idle.append(transfer.handle) }
         return transfer
     }
 }

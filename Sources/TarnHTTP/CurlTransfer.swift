@@ -3,13 +3,42 @@
 import CCurl
 import Foundation
 
-/// Lives on the engine's thread only. libcurl holds an unretained pointer to it between `init` and `deinit`.
+/// An easy handle of libcurl, for one transfer after another. Lives on the engine's thread only.
+final class CurlHandle {
+    let easy: UnsafeMutableRawPointer
+    /// libcurl writes what went wrong into it.
+    let errorText: UnsafeMutablePointer<CChar>
+
+    init?() {
+        guard let easy = curl_easy_init() else { return nil }
+        self.easy = easy
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        guard hasBuffer else { return nil }
+    }
+
+    deinit {
+        curl_easy_cleanup(easy)
+        errorText.deallocate()
+    }
+
+    /// Forgets all of the transfer before; connections stay, which are the multi handle's.
+    ///
+    /// - Returns: false if it cannot be used again: after a transfer over HTTP/2, libcurl may keep its buffer and take it for a small one.
+    func clear() -> Bool {
+        curl_easy_reset(easy)
+        errorText.pointee = 0
+        return hasBuffer
+    }
+
+    private var hasBuffer: Bool { tarn_curl_set_long(easy, CURLOPT_BUFFERSIZE, 256 * 1024) == CURLE_OK }
+}
+
+/// Lives on the engine's thread only. libcurl holds an unretained pointer to it as long as its handle is one of the multi handle's.
 final class CurlTransfer {
     let submission: CurlSubmission
-    let easy: UnsafeMutableRawPointer
+    let handle: CurlHandle
     private var headerList: UnsafeMutablePointer<curl_slist>?
-    /// libcurl writes what went wrong into it.
-    private let errorText: UnsafeMutablePointer<CChar>
     private var fields: [HTTPHeaders.Field] = []
     /// Fields of an interim response, and trailers, are not those of the response.
     private var isInHead = false
@@ -21,20 +50,15 @@ final class CurlTransfer {
     private var isHeadTooLarge = false
     private var hasTwoLengths = false
 
-    init?(_ submission: CurlSubmission) {
-        guard let easy = curl_easy_init() else { return nil }
+    init?(_ submission: CurlSubmission, _ handle: CurlHandle) {
         self.submission = submission
-        self.easy = easy
-        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
-        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        self.handle = handle
         guard configure() else { return nil }
     }
 
-    deinit {
-        curl_easy_cleanup(easy)
-        curl_slist_free_all(headerList)
-        errorText.deallocate()
-    }
+    deinit { curl_slist_free_all(headerList) }
+
+    var easy: UnsafeMutableRawPointer { handle.easy }
 
     // MARK: Before
 
@@ -61,7 +85,6 @@ final class CurlTransfer {
         if options.decodesContent { set(CURLOPT_ACCEPT_ENCODING, "") }
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CURLOPT_BUFFERSIZE, 256 * 1024)
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.milliseconds)
         set(CURLOPT_TIMEOUT_MS, submission.timeout.milliseconds)
@@ -110,7 +133,7 @@ final class CurlTransfer {
             && (request.method == "HEAD"
                 || tarn_curl_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(options.maximumBodySize)) == CURLE_OK)
             && tarn_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
-            && tarn_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText) == CURLE_OK
+            && tarn_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorText) == CURLE_OK
             && tarn_curl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK
             && tarn_curl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK
             && tarn_curl_set_receive(
@@ -139,7 +162,7 @@ final class CurlTransfer {
             isHeadTooLarge = true
             return 0
         }
-        let text = Array(line).droppingLineEnd
+        let text = CurlTransfer.droppingLineEnd(line)
         if line.starts(with: "HTTP/".utf8) {
             fields = []
             isInHead = true
@@ -147,17 +170,17 @@ final class CurlTransfer {
         } else if text.isEmpty {
             isInHead = false
             isHeadComplete = true
+            let lengths = fields.filter { HTTPHeaders.same($0.name, "Content-Length") }
             // RFC 9112 §6.3: two lengths are none, and whoever believes one of them reads what another recipient does not.
-            let lengths = Set(fields.filter { HTTPHeaders.same($0.name, "Content-Length") }.map(\.value))
-            guard lengths.count <= 1 else {
+            guard lengths.allSatisfy({ $0.value == lengths[0].value }) else {
                 hasTwoLengths = true
                 return 0
             }
-            reserveBody()
+            if let length = lengths.first { reserveBody(length.value) }
         } else if isInHead {
             if text.first == 0x20 || text.first == 0x09, !fields.isEmpty {
                 // A folded line (RFC 9112 §5.2: replaced by a space).
-                fields[fields.count - 1].value += " " + CurlTransfer.text(text[...].trimmingWhitespace())
+                fields[fields.count - 1].value += " " + CurlTransfer.text(text.trimmingWhitespace())
             } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
                 fields.append(
                     HTTPHeaders.Field(
@@ -170,10 +193,8 @@ final class CurlTransfer {
 
     /// Room for the whole body and for what a parser reads beyond it, so that it is not moved while it grows. Not more than a little on a
     /// server's word alone.
-    private func reserveBody() {
-        guard let text = fields.last(where: { HTTPHeaders.same($0.name, "Content-Length") })?.value, let length = HTTPSyntax.decimal(text),
-            submission.request.method != "HEAD"
-        else { return }
+    private func reserveBody(_ text: String) {
+        guard let length = HTTPSyntax.decimal(text), submission.request.method != "HEAD" else { return }
         body.reserveCapacity(min(length, submission.options.maximumBodySize, 16 << 20) + 64)
     }
 
@@ -187,9 +208,17 @@ final class CurlTransfer {
     }
 
     /// Field values are bytes: UTF-8 if they are that, else ISO-8859-1 (RFC 9110 §5.5).
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
+    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes)
+        // Nearly all there are. Then nothing is wrong to be replaced.
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+        return String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
+    }
+
+    private static func droppingLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
+        var line = line[...]
+        while line.last == UInt8(ascii: "\n") || line.last == UInt8(ascii: "\r") { line.removeLast() }
+        return line
     }
 
     // MARK: After
@@ -204,8 +233,14 @@ final class CurlTransfer {
         }
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
-        let response = HTTPResponse(status: status, headers: HTTPHeaders(fields), body: body)
+        // Given away: whoever gets it is the only one that has it, and may parse it in place.
+        let response = HTTPResponse(status: status, headers: HTTPHeaders(fields), body: takeBody())
         return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
+    }
+
+    private func takeBody() -> [UInt8] {
+        defer { body = [] }
+        return body
     }
 
     private func failure(_ code: CURLcode) -> CurlFailure {
@@ -276,7 +311,7 @@ final class CurlTransfer {
 
     /// libcurl's own words, on one line.
     private func said(_ code: CURLcode) -> String {
-        let specific = String(cString: errorText)
+        let specific = String(cString: handle.errorText)
         let text = specific.isEmpty ? String(cString: curl_easy_strerror(code)) : specific
         return text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
@@ -294,13 +329,5 @@ extension Duration {
         let (seconds, attoseconds) = components
         let limited = min(max(seconds, 0), 1 << 31)
         return max(1, Int(limited) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
-    }
-}
-
-extension Array<UInt8> {
-    fileprivate var droppingLineEnd: [UInt8] {
-        var line = self[...]
-        while line.last == UInt8(ascii: "\n") || line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-        return Array(line)
     }
 }

@@ -86,13 +86,3 @@ package enum IfNoneMatch: Sendable, Hashable {
         }
     }
 }
-
-extension ArraySlice<UInt8> {
-    /// Without leading and trailing spaces and tabs: the OWS of RFC 9110 §5.6.3.
-    func trimmingWhitespace() -> ArraySlice<UInt8> {
-        var slice = self
-        while slice.first == 0x20 || slice.first == 0x09 { slice = slice.dropFirst() }
-        while slice.last == 0x20 || slice.last == 0x09 { slice = slice.dropLast() }
-        return slice
-    }
-}

@@ -78,3 +78,13 @@ package enum HTTPSyntax {
         return nil
     }
 }
+
+extension BidirectionalCollection<UInt8> where SubSequence == Self {
+    /// Without leading and trailing spaces and tabs: the OWS of RFC 9110 §5.6.3.
+    func trimmingWhitespace() -> Self {
+        var rest = self
+        while rest.first == 0x20 || rest.first == 0x09 { rest.removeFirst() }
+        while rest.last == 0x20 || rest.last == 0x09 { rest.removeLast() }
+        return rest
+    }
+}

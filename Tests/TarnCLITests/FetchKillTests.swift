@@ -27,7 +27,7 @@ struct FetchKillTests {
             let asked = server.requests.count, process = try TarnProcess(arguments(page, server.base))
             let deadline = ContinuousClock.now + .seconds(60)
             while server.requests.count == asked, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
-            try await Task.sleep(for: .microseconds(dice.roll(0..<15_000)))
+            try await Task.sleep(for: .microseconds(dice.roll(0..<3_000)))
             process.send(SIGKILL)
             if await process.end().status == -SIGKILL { kills += 1 }
             guard FileManager.default.fileExists(atPath: store + "/data.mdb") else { continue }

@@ -48,16 +48,6 @@ struct Variance {
     }
 }
 
-extension Substring.UTF8View {
-    /// Without leading and trailing spaces and tabs.
-    func trimmingWhitespace() -> Substring.UTF8View {
-        var view = self
-        while view.first == 0x20 || view.first == 0x09 { view = view.dropFirst() }
-        while view.last == 0x20 || view.last == 0x09 { view = view.dropLast() }
-        return view
-    }
-}
-
 extension CacheRules {
     /// The stored response that is to be used for a request: of those that its fields select, the one with the latest date (RFC 9111 §4, §4.1).
     ///

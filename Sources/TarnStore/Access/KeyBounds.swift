@@ -110,33 +110,68 @@ extension StoreAccess {
         return count
     }
 
-    /// The bytes of every row of an entity whose key is in the range, in key order or against it, until the closure returns false.
+    /// The rows of an entity whose key is in the range, in key order or against it, several at a time, until the closure returns false.
+    ///
+    /// Rows are looked at together and handed over afterwards: the processor waits for the memory of all of them at once, and a row that is
+    /// copied as soon as it was put together would wait for itself.
     func forEachRow(
-        _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, Bytes) throws -> Bool
+        _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
     ) throws {
-        let bounds = try KeyBounds(range, entity)
-        guard !reversed, entity.members == nil, !bounds.compareWholeKeys else {
-            return try walk(entity, bounds, reversed: reversed) { key, value in try lending { try body(key, value()) } }
+        let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { try (KeyBounds(range, $0.entity), $0.entity.members == nil) }
+        /// A row that is compressed, damaged, or of another entity of the tree.
+        func alone(_ key: Bytes, _ value: Bytes) throws -> Bool {
+            try lending {
+                let entity = plan._withUnsafeGuaranteedRef { $0.entity }
+                let row = try dividedView(value, entity, key)
+                guard try row.entity == entity.id || isOf(entity, row) else { return true }
+                return try withUnsafePointer(to: lent(row, plan, key)) { try body(UnsafeBufferPointer(start: $0, count: 1)) }
+            }
         }
-        // Pages at a time: looking at the next row is then cheaper than asking liblmdb for it.
-        var pages = try ForwardScan(raw, state.records(of: entity.root), name: TableName.records(entity.root))
-        try bounds.lower.withUnsafeBytes { try pages.seek($0) }
-        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: 32) { batch in
-            while true {
-                let count = try pages.fill(batch)
-                guard count > 0 else { return }
-                let isLast = !bounds.isBeforeUpper(batch[count - 1].key)
-                for index in 0..<count {
-                    let (key, row) = batch[index]
-                    if isLast, !bounds.isBeforeUpper(key) { return }
-                    let mark = rowMark
-                    defer { release(to: mark) }
-                    guard try body(key, row) else { return }
+        guard !reversed, hasOwnTree, !bounds.compareWholeKeys else {
+            let entity = plan._withUnsafeGuaranteedRef { $0.entity }
+            return try walk(entity, bounds, reversed: reversed) { key, value in try alone(key, value()) }
+        }
+        let context = LentContext(raw: raw, plan: plan, rows: self.rows)
+        let (id, table, root) = plan._withUnsafeGuaranteedRef { ($0.entityID, $0.table, $0.entity.root) }
+        try withUnsafeTemporaryAllocation(of: LentRow.self, capacity: StoreAccess.rowsAtOnce) { rows in
+            try forEachEntry(table, root, bounds) { entries in
+                var count = 0
+                for (key, value) in entries {
+                    if let row = RowView(value), row.entity == id, let lent = LentRow(row, context) {
+                        rows.initializeElement(at: count, to: lent)
+                        count += 1
+                        continue
+                    }
+                    guard try count == 0 || body(UnsafeBufferPointer(rebasing: rows[..<count])) else { return false }
+                    count = 0
+                    guard try alone(key, value) else { return false }
                 }
-                if isLast { return }
+                return try count == 0 || body(UnsafeBufferPointer(rebasing: rows[..<count]))
             }
         }
     }
+
+    /// Entries of a tree from the lower bound to the upper one: a few first, for who wants no more, then more at a time.
+    private func forEachEntry(
+        _ table: Table, _ root: UInt16, _ bounds: KeyBounds, _ body: (Slice<UnsafeMutableBufferPointer<RawCursor.Entry>>) throws -> Bool
+    ) throws {
+        // Along pages: looking at the next row is then cheaper than asking liblmdb for it.
+        var pages = try ForwardScan(raw, table, name: TableName.records(root))
+        try bounds.lower.withUnsafeBytes { try pages.seek($0) }
+        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: StoreAccess.rowsAtOnce) { batch in
+            var size = StoreAccess.rowsAtFirst
+            while true {
+                let count = try pages.fill(UnsafeMutableBufferPointer(rebasing: batch[..<size]))
+                guard count > 0 else { return }
+                var inside = count
+                while inside > 0, !bounds.isBeforeUpper(batch[inside - 1].key) { inside -= 1 }
+                guard try body(batch[..<inside]), inside == count else { return }
+                size = min(2 * size, StoreAccess.rowsAtOnce)
+            }
+        }
+    }
+
+    private static let rowsAtFirst = 4, rowsAtOnce = 32
 
     private func walk(
         _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool

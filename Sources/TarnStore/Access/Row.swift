@@ -113,12 +113,8 @@ struct LentRow {
     @usableFromInline let plainFields: UInt16
     @usableFromInline let slotCount: UInt16
 
-    init?(_ view: RowView, _ access: StoreAccess, _ plan: Unmanaged<RowPlan>) {
-        self.init(view, LentContext(raw: access.raw, plan: plan, rows: access.rows))
-    }
-
     @inline(__always)
-    private init?(_ view: RowView, _ context: LentContext) {
+    init?(_ view: RowView, _ context: LentContext) {
         let (slots, count) = context.plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
         guard let slots, let body = view.body.directory.baseAddress, let bodyCount = UInt32(exactly: view.body.directory.count),
             let slotCount = UInt16(exactly: count)

@@ -111,15 +111,21 @@ extension Catalog.Entity {
 
 /// The plans of one state. Finding one takes no lock; they are only added, and go with the state.
 final class RowPlans: Sendable {
+    /// Owns its plan and the nodes behind it. Unmanaged, since who looks for a plan counts no references.
     fileprivate final class Node: Sendable {
         let type: ObjectIdentifier
-        let plan: RowPlan
-        let next: Node?
+        let plan: Unmanaged<RowPlan>
+        let next: Unmanaged<Node>?
 
-        init(_ type: ObjectIdentifier, _ plan: RowPlan, _ next: Node?) {
+        init(_ type: ObjectIdentifier, _ plan: RowPlan, _ next: Unmanaged<Node>?) {
             self.type = type
-            self.plan = plan
+            self.plan = .passRetained(plan)
             self.next = next
+        }
+
+        deinit {
+            plan.release()
+            next?.release()
         }
     }
 
@@ -134,10 +140,8 @@ final class RowPlans: Sendable {
     func find(_ type: ObjectIdentifier) -> Unmanaged<RowPlan>? {
         var next = latest.load(ordering: .acquiring)
         while let node = next {
-            if node._withUnsafeGuaranteedRef({ $0.type == type }) {
-                return node._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.plan) }
-            }
-            next = node._withUnsafeGuaranteedRef { $0.next.map(Unmanaged.passUnretained) }
+            if node._withUnsafeGuaranteedRef({ $0.type == type }) { return node._withUnsafeGuaranteedRef { $0.plan } }
+            next = node._withUnsafeGuaranteedRef { $0.next }
         }
         return nil
     }
@@ -146,8 +150,7 @@ final class RowPlans: Sendable {
     func add(_ type: ObjectIdentifier, _ plan: RowPlan) -> Unmanaged<RowPlan> {
         additions.withLock { _ in
             if let known = find(type) { return known }
-            let next = latest.load(ordering: .acquiring)?.takeRetainedValue()
-            latest.store(Unmanaged.passRetained(Node(type, plan, next)), ordering: .releasing)
+            latest.store(Unmanaged.passRetained(Node(type, plan, latest.load(ordering: .acquiring))), ordering: .releasing)
             return Unmanaged.passUnretained(plan)
         }
     }
@@ -159,6 +162,12 @@ extension StoreAccess {
     /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongKey` if the type does not fit the catalog.
     func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> {
         if let plan = state.plans._withUnsafeGuaranteedRef({ $0.find(ObjectIdentifier(type)) }) { return plan }
+        return try addPlan(type)
+    }
+
+    /// By itself: making a plan takes references, which finding one would count as well.
+    @inline(never)
+    private func addPlan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> {
         let plan = try RowPlan(type, state)
         return state.plans._withUnsafeGuaranteedRef { $0.add(ObjectIdentifier(type), plan) }
     }

@@ -79,8 +79,8 @@ extension StoreReader {
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Void
     ) throws {
-        try forEachLent(plan(type), range, reversed) { row in
-            try body(Row(row))
+        try forEach(type, in: range, reversed: reversed) { row in
+            try body(row)
             return true
         }
     }
@@ -90,7 +90,12 @@ extension StoreReader {
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Bool
     ) throws {
-        try forEachLent(plan(type), range, reversed) { row in try body(Row(row)) }
+        try forEachLent(plan(type), range, reversed) { rows in
+            for row in rows {
+                guard try body(Row(row)) else { return false }
+            }
+            return true
+        }
     }
 
     /// Copies of the records of an entity, in key order or against it, at most `limit` of them.
@@ -158,15 +163,9 @@ extension StoreReader {
 
     @usableFromInline
     func forEachLent(
-        _ plan: Unmanaged<RowPlan>, _ range: KeyRange, _ reversed: Bool, _ body: (LentRow) throws -> Bool
+        _ plan: Unmanaged<RowPlan>, _ range: KeyRange, _ reversed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
     ) throws {
-        let access = access
-        let entity = plan._withUnsafeGuaranteedRef { $0.entity }
-        try access.forEachRow(entity, in: range, reversed: reversed) { key, bytes in
-            let row = try access.dividedView(bytes, entity, key)
-            guard try row.entity == entity.id || access.isOf(entity, row) else { return true }
-            return try body(access.lent(row, plan, key))
-        }
+        try access.forEachRow(plan, in: range, reversed: reversed, body)
     }
 
     @usableFromInline
@@ -199,7 +198,7 @@ extension StoreAccess {
 
     /// - Throws: `.damagedRow` if a row has no body.
     func lent(_ row: RowView, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes) throws(StoreError) -> LentRow {
-        guard let lent = LentRow(row, self, plan) else {
+        guard let lent = LentRow(row, LentContext(raw: raw, plan: plan, rows: rows)) else {
             throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
         }
         return lent

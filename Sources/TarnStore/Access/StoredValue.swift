@@ -23,7 +23,7 @@ extension StoredValue {
 
 /// A value where it stands in a row. It cannot outlive the row.
 public struct LentValue: ~Escapable {
-    let encoded: EncodedValue
+    @usableFromInline let encoded: EncodedValue
     let context: LentContext
 
     @_lifetime(immortal)
@@ -85,6 +85,7 @@ extension Bool: StoredValue {
 }
 
 extension Int64: StoredValue {
+    @inlinable
     public init?(_ value: LentValue) {
         guard let int = value.encoded.int else { return nil }
         self = int
@@ -94,6 +95,7 @@ extension Int64: StoredValue {
 }
 
 extension Int: StoredValue {
+    @inlinable
     public init?(_ value: LentValue) {
         guard let int = value.encoded.int else { return nil }
         self.init(exactly: int)

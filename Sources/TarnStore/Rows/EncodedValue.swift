@@ -2,16 +2,19 @@
 
 import Foundation
 
+@usableFromInline
 package struct EncodedValue {
-    package let bytes: Bytes
+    @usableFromInline package let bytes: Bytes
 
     /// The bytes are not empty.
     package init(_ bytes: Bytes) { self.bytes = bytes }
 
+    @inlinable
     package var tag: UInt8 { bytes[0] }
     package var payload: Bytes { bytes.slice(1..<bytes.count) }
     package var isNull: Bool { tag == ValueTag.null }
 
+    @inlinable @inline(__always)
     package var int: Int64? {
         guard tag == ValueTag.int else { return nil }
         return switch bytes.count {

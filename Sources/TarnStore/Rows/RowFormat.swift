@@ -38,12 +38,13 @@ package enum RowFormat {
 }
 
 /// The first byte of a value.
+@usableFromInline
 package enum ValueTag {
     package static let null: UInt8 = 0
     package static let `false`: UInt8 = 1
     package static let `true`: UInt8 = 2
     /// 1, 2, 4 or 8 bytes, two's complement.
-    package static let int: UInt8 = 3
+    @inlinable package static var int: UInt8 { 3 }
     /// 8 bytes; only for values above `Int64.max`.
     package static let uint: UInt8 = 4
     /// 8 bytes, IEEE 754.

@@ -17,12 +17,14 @@ final class CurlSubmission: Sendable {
     let options: CurlTransport.Options
     let timeout: Duration
     let ticket: CurlTicket
+    /// Told of interim responses.
+    let interim: (@Sendable (InterimResponse) -> Void)?
     /// Called exactly once.
     let completion: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
 
     init(
         request: HTTPRequest, url: HTTPURL, options: CurlTransport.Options, timeout: Duration, ticket: CurlTicket,
-        completion: @escaping @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
+        interim: (@Sendable (InterimResponse) -> Void)?, completion: @escaping @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
     ) {
         self.request = request
         self.url = url
@@ -30,6 +32,7 @@ final class CurlSubmission: Sendable {
         self.options = options
         self.timeout = timeout
         self.ticket = ticket
+        self.interim = interim
         self.completion = completion
     }
 }

@@ -42,6 +42,8 @@ final class CurlTransfer {
     private var fields: [HTTPHeaders.Field] = []
     /// Fields of an interim response, and trailers, are not those of the response.
     private var isInHead = false
+    /// Of the head that is being read, where that is an interim one.
+    private var interimStatus: Int?
     /// libcurl takes a head that breaks off for a whole one.
     private var isHeadComplete = false
     private var body: [UInt8] = []
@@ -114,11 +116,13 @@ final class CurlTransfer {
                     }
                 } == CURLE_OK
             set(CURLOPT_CUSTOMREQUEST, request.method)
-            // libcurl would call any body a form.
-            if request.headers["Content-Type"] == nil {
-                guard let list = curl_slist_append(headerList, "Content-Type:") else { return false }
-                headerList = list
-            }
+        }
+        // libcurl would call any body a form.
+        var removed = body != nil ? ["Content-Type"] : []
+        if !options.addsFields { removed += ["Accept", "Expect", "User-Agent"] }
+        for name in removed where request.headers[name] == nil {
+            guard let list = curl_slist_append(headerList, name + ":") else { return false }
+            headerList = list
         }
         for field in request.headers.fields {
             // libcurl: "Name:" removes a field, "Name;" sends it empty.
@@ -167,8 +171,13 @@ final class CurlTransfer {
             fields = []
             isInHead = true
             isHeadComplete = false
+            interimStatus = CurlTransfer.interimStatus(text)
         } else if text.isEmpty {
             isInHead = false
+            if let interimStatus {
+                submission.interim?(InterimResponse(status: interimStatus, headers: HTTPHeaders(fields)))
+                return line.count
+            }
             isHeadComplete = true
             let lengths = fields.filter { HTTPHeaders.same($0.name, "Content-Length") }
             // RFC 9112 §6.3: two lengths are none, and whoever believes one of them reads what another recipient does not.
@@ -189,6 +198,14 @@ final class CurlTransfer {
             }
         }
         return line.count
+    }
+
+    /// `HTTP/1.1 103 Early Hints`, `HTTP/2 103`; nil if the status is none of an interim response.
+    private static func interimStatus(_ line: Slice<UnsafeRawBufferPointer>) -> Int? {
+        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true)
+        guard parts.count > 1, parts[1].count == 3, parts[1].first == UInt8(ascii: "1") else { return nil }
+        // To 101 nothing follows that would be HTTP.
+        return HTTPSyntax.decimal(CurlTransfer.text(parts[1])).flatMap { $0 == 101 ? nil : $0 }
     }
 
     /// Room for the whole body and for what a parser reads beyond it, so that it is not moved while it grows. Not more than a little on a

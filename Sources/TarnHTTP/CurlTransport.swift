@@ -30,6 +30,8 @@ public final class CurlTransport: Transport, Sendable {
         /// Whether codings of contents (gzip and others) are asked for and removed; otherwise bodies are as the server sent them.
         public var decodesContent = true
         public var userAgent = "tarn/0.1"
+        /// Whether `User-Agent` and `Accept` are added to requests that have none, and `Expect: 100-continue` to those with a large body.
+        public var addsFields = true
         /// Requests under way at the same time to one origin; others wait their turn, in order.
         public var concurrencyPerHost = 4
         /// A file of certificates in PEM that are trusted instead of the system's.
@@ -110,7 +112,7 @@ public final class CurlTransport: Transport, Sendable {
             await withCheckedContinuation { continuation in
                 engine.submit(
                     CurlSubmission(
-                        request: request, url: url, options: options, timeout: timeout, ticket: ticket,
+                        request: request, url: url, options: options, timeout: timeout, ticket: ticket, interim: InterimResponse.receiver,
                         completion: { continuation.resume(returning: $0) }))
             }
         } onCancel: {

@@ -74,3 +74,21 @@ public struct HTTPResponse: Sendable, Hashable {
         self.redirectedTo = redirectedTo
     }
 }
+
+/// A response that comes before the response, such as 103 (RFC 9110 §15.2).
+public struct InterimResponse: Sendable, Hashable {
+    public var status: Int
+    public var headers: HTTPHeaders
+
+    public init(status: Int, headers: HTTPHeaders = HTTPHeaders()) {
+        self.status = status
+        self.headers = headers
+    }
+
+    /// Who is told of the interim responses to what is sent in its scope: each in its order, before the request's answer is returned, on a thread of
+    /// the transport, which it must not hold up. Of 101 nobody is told. ``CurlTransport`` does so; who shares the transfer of somebody else
+    /// (``CachedTransport``) is told of nothing.
+    ///
+    ///     let page = try await InterimResponse.$receiver.withValue({ print($0.status) }) { try await transport.send(request) }
+    @TaskLocal public static var receiver: (@Sendable (InterimResponse) -> Void)?
+}

@@ -10,8 +10,8 @@ struct ProxyCommand: AsyncParsableCommand {
         abstract: "Serve one upstream over HTTP/1.1 through the cache.",
         discussion: """
             Whole responses are kept in the store and answered by the rules of RFC 9111; every answer has Age and Cache-Status (RFC 9211). \
-            Content codings, redirects, methods and header fields go through as they are. Ends at SIGTERM or SIGINT, when the requests \
-            under way are answered.
+            Content codings, redirects, methods, header fields and interim responses (1xx) go through as they are. Ends at SIGTERM or \
+            SIGINT, when the requests under way are answered, or after ten seconds.
 
             Examples:
               tarn proxy --upstream https://api.example.org --store cache.tarn
@@ -25,6 +25,8 @@ struct ProxyCommand: AsyncParsableCommand {
     @Flag(help: "Serve all users from one cache: what is private, or authorised without leave, is not stored.") var shared = false
     @Option(help: ArgumentHelp("Bytes of a request's body, at most.", valueName: "bytes")) var maximumBody = 16 << 20
     @Option(help: ArgumentHelp("Connections of clients at the same time, at most.", valueName: "count")) var maximumConnections = 1024
+    @Option(help: ArgumentHelp("How long nothing may move on a connection before it is closed; waiting for the upstream does not count.", valueName: "seconds"))
+    var idleTimeout = 60
 
     func run() async throws {
         guard let target = try? HTTPURL(upstream), target.query == nil else {
@@ -33,41 +35,31 @@ struct ProxyCommand: AsyncParsableCommand {
         guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]), (0...65535).contains(port) else {
             throw Failure(.usage, "--listen \(listen): expected HOST:PORT, such as 127.0.0.1:8080")
         }
-        guard maximumBody >= 0, maximumConnections > 0 else { throw Failure(.usage, "limits are positive numbers") }
+        guard maximumBody >= 0, maximumConnections > 0, idleTimeout > 0 else { throw Failure(.usage, "limits are positive numbers") }
         let host = String(listen[..<colon]).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        var options = CurlTransport.Options(), caching = CachedTransport.Options()
-        options.followsRedirects = false
-        options.decodesContent = false
-        options.concurrencyPerHost = 64
-        caching.rules.isShared = shared
-        let cached = CachedTransport(CurlTransport(options), store: try RawStore.open(store), options: caching)
-        let server = ProxyServer(
-            transport: cached, upstream: target, maximumBody: maximumBody, maximumConnections: maximumConnections)
+        // Before anybody can know that it listens.
+        let (interrupted, interrupt) = AsyncStream.makeStream(of: Void.self)
+        let interrupts = Interrupts { interrupt.yield() }
+        let server = try makeServer(target)
         let bound: Int
         do { bound = try await server.start(host: host, port: port) } catch { throw Failure(.failed, "--listen \(listen): \(error)") }
         Output.line("listening on http://\(listen[..<colon]):\(bound)")
         Output.flush()
-        await withCheckedContinuation { continuation in
-            let once = Once { continuation.resume() }
-            let interrupts = Interrupts { once.call() }
-            server.keep(interrupts)
-        }
+        for await _ in interrupted { break }
         await server.stop()
+        interrupts.stop()
     }
-}
 
-/// Calls back once, whoever asks first.
-private final class Once: @unchecked Sendable {
-    private let lock = NSLock()
-    private var body: (@Sendable () -> Void)?
-
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    func call() {
-        lock.lock()
-        let body = body
-        self.body = nil
-        lock.unlock()
-        body?()
+    private func makeServer(_ target: HTTPURL) throws -> ProxyServer {
+        var options = CurlTransport.Options(), caching = CachedTransport.Options()
+        options.followsRedirects = false
+        options.decodesContent = false
+        options.addsFields = false
+        options.concurrencyPerHost = 64
+        caching.rules.isShared = shared
+        let direct = CurlTransport(options)
+        return ProxyServer(
+            transport: CachedTransport(direct, store: try RawStore.open(store), options: caching), direct: direct, upstream: target,
+            maximumBody: maximumBody, maximumConnections: maximumConnections, idleTimeout: idleTimeout)
     }
 }

@@ -9,26 +9,30 @@ import Tarn
 
 final class ProxyServer: Sendable {
     let transport: CachedTransport
+    /// What is behind the cache, for requests that pass it by.
+    let direct: any Transport
     let upstream: HTTPURL
     let maximumBody: Int
     private let maximumConnections: Int
+    private let idleTimeout: Int
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
     private let state = Mutex(State())
 
     private struct State: @unchecked Sendable {
         var listener: (any Channel)?
         var connections: [ObjectIdentifier: any Channel] = [:]
-        /// Requests that are not answered yet.
+        /// Requests that have begun, and whose answers are not written yet.
         var underWay = 0
         var isEnding = false
-        var kept: [AnyObject] = []
     }
 
-    init(transport: CachedTransport, upstream: HTTPURL, maximumBody: Int, maximumConnections: Int) {
+    init(transport: CachedTransport, direct: any Transport, upstream: HTTPURL, maximumBody: Int, maximumConnections: Int, idleTimeout: Int) {
         self.transport = transport
+        self.direct = direct
         self.upstream = upstream
         self.maximumBody = maximumBody
         self.maximumConnections = maximumConnections
+        self.idleTimeout = idleTimeout
     }
 
     /// - Returns: the port.
@@ -40,9 +44,13 @@ final class ProxyServer: Sendable {
                 guard self.admit(channel) else { return channel.close() }
                 channel.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) } }
                 return channel.eventLoop.makeCompletedFuture {
-                    // Requests of a connection come one by one, however many were sent ahead; what is no HTTP gets 400.
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
-                    try channel.pipeline.syncOperations.addHandler(IdleStateHandler(allTimeout: .seconds(60)))
+                    // Lengths are the handler's: an answer to HEAD has none of its own, and must not get one.
+                    var encoding = HTTPResponseEncoder.Configuration()
+                    encoding.automaticallySetFramingHeaders = false
+                    // Requests of a connection come one by one, however many were sent ahead.
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+                        withPipeliningAssistance: true, withErrorHandling: false, withEncoderConfiguration: encoding)
+                    try channel.pipeline.syncOperations.addHandler(IdleStateHandler(allTimeout: .seconds(Int64(self.idleTimeout))))
                     try channel.pipeline.syncOperations.addHandler(ProxyHandler(self))
                 }
             }
@@ -51,8 +59,6 @@ final class ProxyServer: Sendable {
         state.withLock { $0.listener = listener }
         return listener.localAddress?.port ?? port
     }
-
-    func keep(_ object: sending AnyObject) { state.withLock { $0.kept.append(object) } }
 
     private func admit(_ channel: any Channel) -> Bool {
         state.withLock { state in
@@ -66,7 +72,7 @@ final class ProxyServer: Sendable {
     func ended() { state.withLock { $0.underWay -= 1 } }
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Takes no more connections, waits for requests under way, ten seconds at most, and ends.
+    /// Takes no more connections, waits until requests under way are answered and their answers are written, ten seconds at most, and ends.
     func stop() async {
         let listener = state.withLock { state in
             state.isEnding = true

@@ -1,0 +1,232 @@
+// `tarn proxy` over time: its limits, clients that misbehave or leave, and its end.
+
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@Suite("Command line: the proxy's connections", .timeLimit(.minutes(5)))
+struct ProxyLifeTests {
+    private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    private static let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    /// Answers at once.
+    private func server() throws -> RawServer {
+        try RawServer { _, connection in try connection.send(Self.answer) }
+    }
+
+    /// An upstream that answers when it is told to.
+    private final class SlowServer: Sendable {
+        let server: RawServer
+        private let seen: Counter
+        private let leave = DispatchSemaphore(value: 0)
+
+        private final class Counter: Sendable {
+            let value = Mutex(0)
+        }
+
+        init(_ answer: [UInt8] = Array(ProxyLifeTests.answer.utf8)) throws {
+            let seen = Counter(), leave = leave
+            self.seen = seen
+            server = try RawServer { _, connection in
+                seen.value.withLock { $0 += 1 }
+                leave.wait()
+                try connection.send(answer)
+            }
+        }
+
+        /// Requests that have come.
+        var requests: Int { seen.value.withLock { $0 } }
+
+        func goOn() { leave.signal() }
+    }
+
+    // MARK: Limits
+
+    @Test("--maximum-connections: one more is closed, and taken again when another one has gone")
+    func connectionLimit() async throws {
+        let server = try server(), proxy = try await RunningProxy(server.base, "--maximum-connections", "2")
+        @Sendable func served() throws -> RawConnection {
+            let connection = try proxy.connection()
+            try connection.send(Self.request)
+            _ = try connection.message()
+            return connection
+        }
+        let first = try await onThread { try served() }
+        var second: RawConnection? = try await onThread { try served() }
+        #expect(second != nil)
+        #expect(try await onThread { try proxy.connection().isClosed })
+        second = nil
+        try await eventually { (try? served()) != nil }
+        #expect(try await onThread {
+            try first.send(Self.request)
+            return try first.message().text == "ok"
+        })
+        #expect(await proxy.end().status == 0)
+    }
+
+    @Test("--idle-timeout closes a connection on which nothing moves, also within a request, and not one whose answer is awaited")
+    func idleTimeout() async throws {
+        let slow = try SlowServer(), proxy = try await RunningProxy(slow.server.base, "--idle-timeout", "1")
+        let awaiting = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send(Self.request)
+            return connection
+        }
+        #expect(try await onThread {
+            let silent = try proxy.connection(), half = try proxy.connection(), begun = try proxy.connection()
+            try half.send("GET / HTTP/1.1\r\nHost")
+            try begun.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+            return try silent.isClosed && half.isClosed && begun.isClosed
+        })
+        // Two of them one after the other: longer than the timeout.
+        #expect(try await onThread { try proxy.connection().isClosed })
+        slow.goOn()
+        #expect(try await onThread { try awaiting.message().text == "ok" })
+        #expect(try await onThread { try awaiting.isClosed })
+        #expect(await proxy.end().status == 0)
+    }
+
+    // MARK: Clients
+
+    @Test("requests that are sent ahead are answered in their order, also if the first one takes longest")
+    func pipelined() async throws {
+        let server = try RawServer { request, connection in
+            let name = request.start.split(separator: " ")[1]
+            if name == "/1" { usleep(300_000) }
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(name.utf8.count)\r\n\r\n\(name)")
+        }
+        let proxy = try await RunningProxy(server.base)
+        let texts = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send((1...20).map { "POST /\($0) HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" }.joined())
+            return try (1...20).map { _ in try connection.message().text }
+        }
+        #expect(texts == (1...20).map { "/\($0)" })
+        #expect(await proxy.end().status == 0)
+    }
+
+    @Test("what comes after the last request of a connection is not looked at")
+    func afterTheLast() async throws {
+        let seen = Mutex(0)
+        let server = try RawServer { _, connection in
+            seen.withLock { $0 += 1 }
+            try connection.send(Self.answer)
+        }
+        let proxy = try await RunningProxy(server.base)
+        let closed = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nDELETE / HTTP/1.1\r\nHost: a\r\n\r\n")
+            return (try connection.message(), try connection.isClosed)
+        }
+        #expect(closed.0.text == "ok" && closed.1)
+        #expect(await proxy.end().status == 0)
+        #expect(seen.withLock { $0 } == 1)
+    }
+
+    @Test("what is no HTTP, or a method that the parser does not know, gets 400 and the end, after the answers that are on their way", arguments: [
+        "nonsense\r\n\r\n", "BREW / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    ])
+    func garbage(_ text: String) async throws {
+        let body = String(repeating: "0123456789", count: 1_500_000)
+        let server = try RawServer { _, connection in
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        }
+        let proxy = try await RunningProxy(server.base)
+        let answers = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send(Self.request + text)
+            return (try connection.message(), try connection.message(), try connection.isClosed)
+        }
+        #expect(answers.0.body.count == body.utf8.count && answers.1.start == "HTTP/1.1 400 Bad Request" && answers.2)
+        let begun = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n")
+            return try connection.message().start
+        }
+        #expect(begun == "HTTP/1.1 400 Bad Request")
+        // The request that had begun is not waited for.
+        let start = ContinuousClock.now
+        #expect(await proxy.end().status == 0)
+        #expect(ContinuousClock.now - start < .seconds(9))
+    }
+
+    @Test("a client that goes away within its request, or before its answer, disturbs nobody, and the end does not wait for it")
+    func clientGoesAway() async throws {
+        let slow = try SlowServer([UInt8](("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" + String(repeating: "x", count: 5_000_000)).utf8))
+        let proxy = try await RunningProxy(slow.server.base)
+        try await onThread {
+            try proxy.connection().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
+            let connection = try proxy.connection()
+            try connection.send(Self.request)
+            for _ in 0..<6000 where slow.requests == 0 { usleep(10_000) }
+            connection.reset()
+        }
+        #expect(slow.requests == 1)
+        slow.goOn()
+        slow.goOn()
+        let size = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send("GET /other HTTP/1.1\r\nHost: a\r\n\r\n")
+            return try connection.message().body.count
+        }
+        #expect(size == 5_000_000)
+        let start = ContinuousClock.now
+        #expect(await proxy.end().status == 0)
+        #expect(ContinuousClock.now - start < .seconds(9))
+    }
+
+    // MARK: The end
+
+    @Test("SIGTERM: a request under way is answered, nobody else is taken, then the process ends with 0")
+    func endWithRequest() async throws {
+        let slow = try SlowServer(), proxy = try await RunningProxy(slow.server.base)
+        let connection = try proxy.connection(), idle = try proxy.connection()
+        try connection.send(Self.request)
+        try await eventually { slow.requests == 1 }
+        proxy.process.send(SIGTERM)
+        // Its port is closed when it has understood.
+        try await eventually { (try? proxy.connection()) == nil }
+        slow.goOn()
+        let answer = try await onThread { (try connection.message(), try connection.isClosed, try idle.isClosed) }
+        #expect(answer.0.text == "ok" && answer.0.values("connection") == ["close"] && answer.1 && answer.2)
+        #expect(await proxy.process.end().status == 0)
+    }
+
+    @Test("SIGTERM: a request that has begun may be sent to its end, and an answer that is being written is written to its end")
+    func endWhileWriting() async throws {
+        let body = String(repeating: "0123456789", count: 1_500_000)
+        let server = try RawServer { _, connection in
+            try connection.send("HTTP/1.1 200 OK\r\nX-First: 1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        }
+        let proxy = try await RunningProxy(server.base)
+        let reading = try proxy.connection(), writing = try proxy.connection()
+        try writing.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
+        try reading.send(Self.request)
+        // The answer has begun, and is larger than what sockets take.
+        let start = try await onThread { try reading.line() }
+        #expect(start == "HTTP/1.1 200 OK")
+        proxy.process.send(SIGTERM)
+        try await eventually { (try? proxy.connection()) == nil }
+        try await Task.sleep(for: .milliseconds(300))
+        let sizes = try await onThread {
+            try writing.send("cd")
+            // The rest of the head, as a message whose first line was read.
+            return [try reading.message().body.count, try writing.message().body.count]
+        }
+        #expect(sizes == [body.utf8.count, body.utf8.count])
+        #expect(await proxy.process.end().status == 0)
+    }
+
+    @Test("an upstream that never answers does not hold up the end for more than ten seconds, and a second signal ends it at once")
+    func hurriedEnd() async throws {
+        let slow = try SlowServer(), proxy = try await RunningProxy(slow.server.base), connection = try proxy.connection()
+        try connection.send(Self.request)
+        try await eventually { slow.requests == 1 }
+        proxy.process.send(SIGTERM)
+        try await eventually { (try? proxy.connection()) == nil }
+        proxy.process.send(SIGTERM)
+        #expect(await proxy.process.end().status == 130)
+        slow.goOn()
+    }
+}

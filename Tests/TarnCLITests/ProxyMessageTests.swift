@@ -1,0 +1,229 @@
+// `tarn proxy` message by message: what goes in on one side comes out on the other, looked at on the sockets themselves.
+
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("Command line: messages through the proxy", .timeLimit(.minutes(5)))
+struct ProxyMessageTests {
+    private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    /// Sends text to a new proxy in front of the server, and does the rest on the connection.
+    private func exchange<Result: Sendable>(
+        _ server: RawServer, _ text: String, _ arguments: [String] = [], _ body: @escaping @Sendable (RawConnection) throws -> Result
+    ) async throws -> Result {
+        let proxy = try await RunningProxy(server.base, arguments)
+        let result = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send(text)
+            return try body(connection)
+        }
+        #expect(await proxy.end().status == 0)
+        return result
+    }
+
+    /// What the server is asked for one request.
+    private func forwarded(_ text: String, _ arguments: [String] = []) async throws -> RawConnection.Message {
+        let seen = Mutex<RawConnection.Message?>(nil)
+        let server = try RawServer { request, connection in
+            seen.withLock { $0 = request }
+            try connection.send(request.start.hasPrefix("HEAD") ? "HTTP/1.1 200 OK\r\n\r\n" : Self.answer)
+        }
+        let isHEAD = text.hasPrefix("HEAD")
+        let answer = try await exchange(server, text, arguments) { try $0.message(hasBody: !isHEAD) }
+        #expect(answer.start == "HTTP/1.1 200 OK")
+        return try #require(seen.withLock { $0 })
+    }
+
+    // MARK: Requests
+
+    @Test("a request's fields go through in their order, however often one comes; what is the connection's own does not, and nothing is added but Via")
+    func requestFields() async throws {
+        let seen = try await forwarded("""
+            GET /a%2Fb/../c?q=%41&r HTTP/1.1\r
+            Host: client.example\r
+            X-One: 1\r
+            x-two: a, b\r
+            X-One: \r
+            Connection: keep-alive, X-Hop\r
+            X-Hop: 1\r
+            TE: trailers\r
+            Cookie: a=b; c\r
+            \r
+
+            """)
+        #expect(seen.start == "GET /a%2Fb/../c?q=%41&r HTTP/1.1")
+        #expect(seen.fields.count == 6 && seen.values("host").first?.hasPrefix("127.0.0.1:") == true, "\(seen.fields)")
+        #expect(seen.fields.filter { !$0.hasPrefix("Host:") } == ["X-One: 1", "x-two: a, b", "X-One:", "Cookie: a=b; c", "Via: 1.1 tarn"])
+    }
+
+    @Test("methods go through, with a body or without", arguments: [
+        ("PROPFIND", "<a/>"), ("PURGE", nil), ("REPORT", "x"), ("M-SEARCH", nil), ("OPTIONS", nil), ("DELETE", "gone"), ("PATCH", "{}"), ("PUT", ""),
+        ("GET", "a question"), ("HEAD", nil), ("TRACE", nil),
+    ] as [(String, String?)])
+    func methods(_ method: String, _ body: String?) async throws {
+        let length = body.map { "Content-Length: \($0.utf8.count)\r\n" } ?? ""
+        let seen = try await forwarded("\(method) /x HTTP/1.1\r\nHost: a\r\n\(length)\r\n\(body ?? "")")
+        #expect(seen.start == "\(method) /x HTTP/1.1" && seen.text == body ?? "")
+        // RFC 9110 §8.6: PATCH and PUT say that there is nothing.
+        #expect(seen.values("content-length") == (body.map { [String($0.utf8.count)] } ?? []))
+        #expect(seen.values("content-type").isEmpty && seen.values("expect").isEmpty)
+    }
+
+    @Test("a body in chunks arrives whole, with its length")
+    func chunkedRequest() async throws {
+        let seen = try await forwarded("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4\r\ndefg\r\n0\r\nX-Trailer: 1\r\n\r\n")
+        #expect(seen.text == "abcdefg" && seen.values("content-length") == ["7"] && seen.values("x-trailer").isEmpty)
+    }
+
+    @Test("who expects 100 is told to go on, and the upstream is not asked for it")
+    func expectation() async throws {
+        let seen = Mutex<RawConnection.Message?>(nil)
+        let server = try RawServer { request, connection in
+            seen.withLock { $0 = request }
+            try connection.send(Self.answer)
+        }
+        let starts = try await exchange(server, "POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n") { connection in
+            let interim = try connection.message(hasBody: false).start
+            try connection.send("abc")
+            return [interim, try connection.message().start]
+        }
+        #expect(starts == ["HTTP/1.1 100 Continue", "HTTP/1.1 200 OK"])
+        #expect(seen.withLock { $0?.text } == "abc" && seen.withLock { $0?.values("expect") } == [])
+    }
+
+    @Test("who expects 100 for a body that is too large is told so at once, and sends nothing")
+    func refusedExpectation() async throws {
+        let server = try RawServer { _, connection in try connection.send(Self.answer) }
+        let text = "POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 300\r\n\r\n"
+        let answer = try await exchange(server, text, ["--maximum-body", "10"]) { connection in
+            let answer = try connection.message()
+            return (answer, try connection.isClosed)
+        }
+        #expect(answer.0.start == "HTTP/1.1 413 Payload Too Large" && answer.0.values("connection") == ["close"] && answer.1)
+    }
+
+    // MARK: Answers
+
+    @Test("an answer's fields go through in their order, however often one comes; Content-Length stays where it stands")
+    func answerFields() async throws {
+        let server = try RawServer { _, connection in
+            try connection.send("""
+                HTTP/1.1 200 Fine\r
+                set-cookie: a=1\r
+                Content-length: 2\r
+                Set-Cookie: b=2\r
+                X-Empty:\r
+                Keep-Alive: timeout=5\r
+                Content-Encoding: gzip\r
+                \r
+                ok
+                """)
+        }
+        let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
+        #expect(answer.fields.prefix(5) == ["set-cookie: a=1", "Content-length: 2", "Set-Cookie: b=2", "X-Empty: ", "Content-Encoding: gzip"], "\(answer.fields)")
+        #expect(answer.fields.count == 7 && answer.values("via") == ["1.1 tarn"] && answer.text == "ok")
+    }
+
+    @Test("statuses go through, also those that nobody knows", arguments: [
+        200, 201, 202, 206, 226, 299, 300, 301, 307, 400, 401, 402, 404, 410, 418, 422, 429, 451, 499, 500, 503, 599,
+    ])
+    func statuses(_ status: Int) async throws {
+        let server = try RawServer { _, connection in
+            try connection.send("HTTP/1.1 \(status) Whatever\r\nLocation: /x\r\nContent-Length: 2\r\n\r\nok")
+        }
+        let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
+        #expect(answer.start.hasPrefix("HTTP/1.1 \(status) ") && answer.text == "ok" && answer.values("location") == ["/x"])
+    }
+
+    @Test("what has no body gets none, and the connection goes on: HEAD with a length and without, 204, 304")
+    func withoutBody() async throws {
+        let server = try RawServer { request, connection in
+            let answers = [
+                "HEAD /length": "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "HEAD /none": "HTTP/1.1 200 OK\r\nX: 1\r\n\r\n",
+                "GET /204": "HTTP/1.1 204 No Content\r\n\r\n", "GET /304": "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
+            ]
+            try connection.send(answers.first { request.start.hasPrefix($0.key + " ") }?.value ?? Self.answer)
+        }
+        let text = ["HEAD /length", "HEAD /none", "GET /204", "GET /304", "GET /"].map { "\($0) HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"a\"\r\n\r\n" }.joined()
+        let answers = try await exchange(server, text) { connection in
+            try (0..<4).map { _ in try connection.message(hasBody: false) } + [try connection.message()]
+        }
+        #expect(answers.map { $0.start.split(separator: " ")[1] } == ["200", "200", "204", "304", "200"])
+        #expect(answers.map { $0.values("content-length") } == [["1000"], [], [], [], ["2"]])
+        #expect(answers.allSatisfy { $0.values("transfer-encoding").isEmpty } && answers.last?.text == "ok")
+    }
+
+    @Test("an answer in chunks arrives whole, with its length; its trailers are dropped")
+    func chunkedAnswer() async throws {
+        let server = try RawServer { _, connection in
+            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n")
+        }
+        let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
+        #expect(answer.text == "hello" && answer.values("content-length") == ["5"] && answer.values("x-sum").isEmpty)
+    }
+
+    @Test("an answer that breaks off is 502, not half an answer")
+    func cutShort() async throws {
+        let server = try RawServer { connection in
+            _ = try connection.message()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+        }
+        let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
+        #expect(answer.start == "HTTP/1.1 502 Bad Gateway" && !answer.text.contains("half"))
+        #expect(answer.values("cache-status") == ["tarn; fwd=miss; detail=cutShort"], "\(answer.fields)")
+    }
+
+    @Test("20 MB go through in both directions, byte by byte")
+    func largeBodies() async throws {
+        let bytes = (0..<20 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) }
+        let server = try RawServer { request, connection in
+            // Whoever does not expect 100 itself must not wait for it.
+            guard request.values("expect").isEmpty else { return try connection.send("HTTP/1.1 417 Unexpected\r\nContent-Length: 0\r\n\r\n") }
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n")
+            try connection.send(request.body)
+        }
+        let text = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: \(bytes.count)\r\n\r\n"
+        let answer = try await exchange(server, text, ["--maximum-body", "30000000"]) {
+            try $0.send(bytes)
+            return try $0.message()
+        }
+        #expect(answer.start == "HTTP/1.1 200 OK" && answer.body == bytes)
+    }
+
+    // MARK: Interim responses
+
+    @Test("interim responses reach the client while the answer is awaited, with their fields; 100, which nobody asked for, does not")
+    func interim() async throws {
+        let hasArrived = DispatchSemaphore(value: 0)
+        let server = try RawServer { request, connection in
+            try connection.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n")
+            try connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nLink: </b.js>\r\nConnection: X-Hop\r\nX-Hop: 1\r\n\r\n")
+            let isAwaited = hasArrived.wait(timeout: .now() + 60) == .success
+            try connection.send(isAwaited ? Self.answer : "HTTP/1.1 500 Nobody saw it\r\nContent-Length: 0\r\n\r\n")
+        }
+        let text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        let messages = try await exchange(server, text) { connection in
+            let interim = [try connection.message(hasBody: false), try connection.message(hasBody: false)]
+            hasArrived.signal()
+            return interim + [try connection.message()]
+        }
+        #expect(messages.map(\.start) == ["HTTP/1.1 102 Processing", "HTTP/1.1 103 Early Hints", "HTTP/1.1 200 OK"])
+        #expect(messages[1].fields == ["Link: </a.css>; rel=preload", "Link: </b.js>"] && messages[2].text == "ok")
+        #expect(messages[2].values("link").isEmpty)
+    }
+
+    @Test("a client of HTTP/1.0 gets no interim response, and a connection that ends")
+    func oldClient() async throws {
+        let seen = Mutex<[String]>([])
+        let server = try RawServer { request, connection in
+            seen.withLock { $0 = request.values("via") }
+            try connection.send("HTTP/1.1 103 Early Hints\r\n\r\n" + Self.answer)
+        }
+        let answer = try await exchange(server, "GET / HTTP/1.0\r\n\r\n") { connection in
+            (try connection.message(), try connection.isClosed)
+        }
+        #expect(answer.0.start == "HTTP/1.1 200 OK" && answer.0.values("connection") == ["close"] && answer.1)
+        #expect(seen.withLock { $0 } == ["1.0 tarn"])
+    }
+}

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 @Suite("Command line: fetch", .timeLimit(.minutes(5)))
@@ -93,6 +94,61 @@ struct FetchCommandTests {
         #expect(try await tarn("fetch", "--raw", server.base + "/none", "--store", store, "--offline").status == 5)
     }
 
+    @Test("--raw obeys policies, sends the fields that it is given, explains without sending, and fails where the server refuses")
+    func rawPolicies() async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn", seen = Mutex<[RawConnection.Message]>([])
+        let server = try RawServer { request, connection in
+            seen.withLock { $0.append(request) }
+            let status = request.start.contains("/none") ? "404 Not Found" : "200 OK"
+            try connection.send("HTTP/1.1 \(status)\r\nCache-Control: max-age=600\r\nVary: X-One\r\nContent-Length: 2\r\n\r\nok")
+        }
+        func fetch(_ target: String, _ arguments: String...) async throws -> TarnProcess.Result {
+            try await tarn(["fetch", "--raw", server.base + target, "--store", store] + arguments)
+        }
+        var count: Int { seen.withLock { $0.count } }
+        let explained = try await fetch("/a", "--explain")
+        #expect(explained.status == 0 && explained.output.contains("nothing is stored for this request") && count == 0)
+        let first = try await fetch("/a", "--header", "X-One: 1", "--header", "X-Two:2 ")
+        #expect(first.output == "ok" && first.error.hasPrefix("fetched") && first.error.contains("200, 2 bytes"))
+        #expect(seen.withLock { $0.first?.values("x-one") } == ["1"] && seen.withLock { $0.first?.values("x-two") } == ["2"])
+        #expect(try await fetch("/a", "--header", "X-One: 1").error.hasPrefix("fresh") && count == 1)
+        #expect(try await fetch("/a", "--header", "X-One: 1", "--policy", "older-than=1000").error.hasPrefix("fresh") && count == 1)
+        #expect(try await fetch("/a", "--header", "X-One: 1", "--policy", "cache-only").status == 0 && count == 1)
+        #expect(try await fetch("/a", "--header", "X-One: 2", "--policy", "cache-only").status == 5 && count == 1)
+        let quiet = try await fetch("/a", "--header", "X-One: 1", "--policy", "network-first", "--quiet")
+        #expect(quiet.output == "ok" && quiet.error.isEmpty && count == 2)
+        #expect(try await fetch("/a", "--header", ": 1").status == 2 && count == 2)
+        let refused = try await fetch("/none")
+        #expect(refused.status == 1 && refused.output == "ok" && refused.error.contains("the server answers 404"))
+    }
+
+    @Test("--raw in a store of records leaves them, and takes the cache's rules from the description")
+    func rawBesideRecords() async throws {
+        let forge = try Forge()
+        _ = try forge.folder.write("tarn.yaml", "store: store.tarn\n" + itemsYAML(api: "  cache: { shared: true }"))
+        let server = try LocalServer([recording("/items", Self.items, "Cache-Control: private, max-age=600")])
+        expectSuccess(try await forge.fetch(server.base))
+        for _ in 0..<2 {
+            let raw = try await tarn(["fetch", "--raw", server.base + "/items", "--file", forge.file])
+            #expect(raw.output == Self.items && raw.error.hasPrefix("fetched"), "\(raw.error)")
+        }
+        // Not stored: what is private is nothing for a shared cache.
+        #expect(server.requests.count == 3)
+        #expect(try await tarn(["list", "Item", "--store", forge.store]).status == 0)
+    }
+
+    @Test("the next page is named, and can be fetched as it is named; --quiet says nothing; older-than takes what is young enough")
+    func nextPage() async throws {
+        let forge = try Forge(), server = try LocalServer(itemPages)
+        let first = try await forge.fetch(server.base)
+        #expect(first.errorLines.last == "next page: https://api.test.example/items?page=2", "\(first.error)")
+        let second = try await tarn(["fetch", "https://api.test.example/items?page=2", "--file", forge.file, "--base", server.base])
+        #expect(second.lines == [#"{"id":2,"name":"item 2"}"#])
+        let quiet = try await forge.fetch(server.base, "--policy", "older-than=1000", "--quiet")
+        #expect(quiet.lines == first.lines && quiet.error.isEmpty && server.requests.count == 2)
+        #expect(try await forge.fetch(server.base, "--policy", "network-only").error.hasPrefix("fetched") && server.requests.count == 3)
+    }
+
     @Test("two processes that ask for the same share one transfer")
     func collapsed() async throws {
         let forge = try Forge(), server = try server(["Cache-Control: max-age=600"], "--latency", "700")
@@ -129,6 +185,7 @@ struct FetchCommandTests {
     @Test("arguments that make no sense are refused", arguments: [
         ["fetch", "items", "--policy", "sometimes"], ["fetch", "items", "--max-stale", "-1"], ["fetch", "items", "--offline", "--policy", "cache-first"],
         ["fetch", "nothing"], ["fetch", "--raw", "ftp://x"], ["fetch", "items", "--header", "A: b"], ["fetch", "items", "--policy", "older-than=x"],
+        ["fetch", "items", "--base", "nonsense"], ["fetch", "--raw", "http://127.0.0.1:9/", "--header", "nonsense"],
     ])
     func usage(_ arguments: [String]) async throws {
         let forge = try Forge()

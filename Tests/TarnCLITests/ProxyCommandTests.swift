@@ -61,7 +61,8 @@ struct ProxyCommandTests {
 
     @Test("arguments that make no sense are refused", arguments: [
         ["--upstream", "ftp://x", "--store", "s"], ["--upstream", "http://x?q", "--store", "s"], ["--upstream", "http://x", "--store", "s", "--listen", "x"],
-        ["--upstream", "http://x"],
+        ["--upstream", "http://x"], ["--upstream", "http://x", "--store", "s", "--idle-timeout", "0"], ["--upstream", "http://x", "--store", "s", "--listen", "a:65536"],
+        ["--upstream", "http://x", "--store", "s", "--maximum-connections", "0"], ["--upstream", "http://x", "--store", "s", "--maximum-body", "-1"],
     ])
     func usage(_ arguments: [String]) async throws {
         #expect(try await tarn(["proxy"] + arguments).status == 2)

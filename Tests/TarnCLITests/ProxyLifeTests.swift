@@ -87,6 +87,28 @@ struct ProxyLifeTests {
         #expect(await proxy.end().status == 0)
     }
 
+    @Test("a client that reads slowly is not idle")
+    func slowReader() async throws {
+        let body = String(repeating: "0123456789", count: 1_500_000)
+        let server = try RawServer { _, connection in
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        }
+        let proxy = try await RunningProxy(server.base, "--idle-timeout", "1")
+        let size = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send(Self.request)
+            let head = try connection.message(hasBody: false)
+            var size = 0
+            while size < body.utf8.count {
+                size += try connection.bytes(min(150_000, body.utf8.count - size)).count
+                usleep(40_000)
+            }
+            return head.start == "HTTP/1.1 200 OK" ? size : 0
+        }
+        #expect(size == body.utf8.count)
+        #expect(await proxy.end().status == 0)
+    }
+
     // MARK: Clients
 
     @Test("requests that are sent ahead are answered in their order, also if the first one takes longest")

@@ -103,6 +103,55 @@ struct ProxyMessageTests {
         #expect(answer.0.start == "HTTP/1.1 413 Payload Too Large" && answer.0.values("connection") == ["close"] && answer.1)
     }
 
+    @Test("a body in chunks that grows beyond the limit is 413, and the connection ends")
+    func tooLargeChunks() async throws {
+        let server = try RawServer { _, connection in try connection.send(Self.answer) }
+        let text = "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\nghijkl\r\n0\r\n\r\n"
+        let answer = try await exchange(server, text, ["--maximum-body", "11"]) { connection in
+            (try connection.message(), try connection.isClosed)
+        }
+        #expect(answer.0.start.hasPrefix("HTTP/1.1 413 ") && answer.1)
+        #expect(try await exchange(server, text, ["--maximum-body", "12"]) { try $0.message().start } == "HTTP/1.1 200 OK")
+    }
+
+    @Test("a target with scheme and host is asked for at the upstream; its path goes behind the upstream's", arguments: ["", "/", "/v1", "/v1/"])
+    func absoluteForm(_ path: String) async throws {
+        let seen = Mutex("")
+        let server = try RawServer { request, connection in
+            seen.withLock { $0 = request.start }
+            try connection.send(Self.answer)
+        }
+        let proxy = try await RunningProxy(server.base + path)
+        _ = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send("GET http://client.example:81/x?y=http://z HTTP/1.1\r\nHost: client.example\r\n\r\n")
+            return try connection.message()
+        }
+        #expect(await proxy.end().status == 0)
+        #expect(seen.withLock { $0 } == "GET \(path == "/" ? "" : path.hasSuffix("/") ? String(path.dropLast()) : path)/x?y=http://z HTTP/1.1")
+    }
+
+    @Test("a GET with a body passes the cache by: each body has its own answer, although answers may be kept")
+    func questions() async throws {
+        let server = try RawServer { request, connection in
+            try connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: \(request.body.count)\r\n\r\n\(request.text)")
+        }
+        let text = ["a", "b", ""].map { "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }.joined()
+        let answers = try await exchange(server, text + text) { connection in try (0..<6).map { _ in try connection.message() } }
+        #expect(answers.map(\.text) == ["a", "b", "", "a", "b", ""])
+        #expect(answers.map { $0.values("cache-status").first?.contains("bypass") } == [true, true, false, true, true, false])
+    }
+
+    @Test("--shared: what is private is not kept for the next one; without it it is", arguments: [true, false])
+    func shared(_ isShared: Bool) async throws {
+        let server = try RawServer { _, connection in
+            try connection.send("HTTP/1.1 200 OK\r\nCache-Control: private, max-age=600\r\nContent-Length: 2\r\n\r\nok")
+        }
+        let text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        let answers = try await exchange(server, text + text, isShared ? ["--shared"] : []) { [try $0.message(), try $0.message()] }
+        #expect(answers[1].values("cache-status").first?.hasPrefix("tarn; hit") == !isShared)
+    }
+
     // MARK: Answers
 
     @Test("an answer's fields go through in their order, however often one comes; Content-Length stays where it stands")
@@ -141,7 +190,7 @@ struct ProxyMessageTests {
         let server = try RawServer { request, connection in
             let answers = [
                 "HEAD /length": "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "HEAD /none": "HTTP/1.1 200 OK\r\nX: 1\r\n\r\n",
-                "GET /204": "HTTP/1.1 204 No Content\r\n\r\n", "GET /304": "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
+                "GET /204": "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", "GET /304": "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
             ]
             try connection.send(answers.first { request.start.hasPrefix($0.key + " ") }?.value ?? Self.answer)
         }
@@ -211,6 +260,33 @@ struct ProxyMessageTests {
         #expect(messages.map(\.start) == ["HTTP/1.1 102 Processing", "HTTP/1.1 103 Early Hints", "HTTP/1.1 200 OK"])
         #expect(messages[1].fields == ["Link: </a.css>; rel=preload", "Link: </b.js>"] && messages[2].text == "ok")
         #expect(messages[2].values("link").isEmpty)
+    }
+
+    @Test("an interim response to a revalidation in the background goes to nobody, also if the connection waits for another answer")
+    func lateInterim() async throws {
+        let isRevalidating = Mutex(false), hasAsked = DispatchSemaphore(value: 0), hasTold = DispatchSemaphore(value: 0)
+        let server = try RawServer { request, connection in
+            let again = isRevalidating.withLock { seen in
+                defer { seen = seen || request.start.hasPrefix("GET /a ") }
+                return seen
+            }
+            let fields = "Cache-Control: max-age=0, stale-while-revalidate=1000\r\nETag: \"a\"\r\nContent-Length: 2\r\n\r\nok"
+            if request.start.hasPrefix("GET /b ") {
+                hasAsked.signal()
+                hasTold.wait()
+                // The interim response has time to take the wrong way.
+                usleep(300_000)
+            } else if again {
+                hasAsked.wait()
+                try connection.send("HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n")
+                hasTold.signal()
+            }
+            try connection.send("HTTP/1.1 200 OK\r\n" + fields)
+        }
+        let text = ["/a", "/a", "/b"].map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined()
+        let answers = try await exchange(server, text) { connection in try (0..<3).map { _ in try connection.message() } }
+        #expect(answers.map(\.start) == ["HTTP/1.1 200 OK", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK"])
+        #expect(answers[1].values("cache-status").first?.hasPrefix("tarn; hit") == true, "\(answers[1].fields)")
     }
 
     @Test("a client of HTTP/1.0 gets no interim response, and a connection that ends")

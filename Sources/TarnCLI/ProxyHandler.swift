@@ -93,7 +93,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         Task {
             let reply: ProxyMessage.Reply =
                 if let message {
-                    await InterimResponse.$receiver.withValue(interim) { await ProxyMessage.reply(to: message, through: server) }
+                    await InterimResponse.receiving(interim) { await ProxyMessage.reply(to: message, through: server) }
                 } else {
                     ProxyMessage.Reply(isTooLarge ? 413 : 501, isTooLarge ? "the body is too large" : "this request cannot be forwarded")
                 }

@@ -112,7 +112,7 @@ public final class CurlTransport: Transport, Sendable {
             await withCheckedContinuation { continuation in
                 engine.submit(
                     CurlSubmission(
-                        request: request, url: url, options: options, timeout: timeout, ticket: ticket, interim: InterimResponse.receiver,
+                        request: request, url: url, options: options, timeout: timeout, ticket: ticket, interim: InterimResponse.receiver?.receive,
                         completion: { continuation.resume(returning: $0) }))
             }
         } onCancel: {

@@ -85,10 +85,25 @@ public struct InterimResponse: Sendable, Hashable {
         self.headers = headers
     }
 
-    /// Who is told of the interim responses to what is sent in its scope: each in its order, before the request's answer is returned, on a thread of
-    /// the transport, which it must not hold up. Of 101 nobody is told. ``CurlTransport`` does so; who shares the transfer of somebody else
-    /// (``CachedTransport``) is told of nothing.
+    /// Lets a closure send requests, and tells another one of the interim responses to them: of each in its order, before the request's answer
+    /// is returned, on a thread of the transport, which it must not hold up. Of 101 nobody is told.
     ///
-    ///     let page = try await InterimResponse.$receiver.withValue({ print($0.status) }) { try await transport.send(request) }
-    @TaskLocal public static var receiver: (@Sendable (InterimResponse) -> Void)?
+    /// ``CurlTransport`` does so; who shares the transfer of somebody else (``CachedTransport``) is told of nothing. What is still under way when the
+    /// closure has returned, such as a revalidation in the background, is told of all the same.
+    ///
+    ///     let page = try await InterimResponse.receiving { print($0.status) } while: { try await transport.send(request) }
+    public static func receiving<Result>(
+        _ receive: @escaping @Sendable (InterimResponse) -> Void, isolation: isolated (any Actor)? = #isolation, while body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await $receiver.withValue(Receiver(receive), operation: body)
+    }
+
+    /// A class: the optimizer of Swift 6.3 loses the type of a closure that is a task-local value, and the process dies.
+    final class Receiver: Sendable {
+        let receive: @Sendable (InterimResponse) -> Void
+
+        init(_ receive: @escaping @Sendable (InterimResponse) -> Void) { self.receive = receive }
+    }
+
+    @TaskLocal static var receiver: Receiver?
 }

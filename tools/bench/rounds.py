@@ -14,12 +14,14 @@ import subprocess
 import sys
 import time
 
+import proxies
 import server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORK = os.path.join(HERE, ".build-work")
 FLOOR = os.path.join(WORK, "floor")
 BENCH = os.path.join(HERE, ".build", "release", "Bench")
+TARN = os.path.join(HERE, ".build", "release", "tarn")
 RESULTS = os.path.join(HERE, "results.json")
 PEER_PYTHON = os.path.join(WORK, "dlt", "bin", "python")
 GENERATOR = os.path.join(HERE, "gen_pages.py")
@@ -33,11 +35,12 @@ class Program:
     folder with the JSON and what is in it. `pages_per_commit` is None where the caller's counts. With a `stream`, its output is the
     standard input of a run. What is in `first` is run by Tarn directly before, and its line is this one's `first`. With `is_served` a server
     runs meanwhile; `peer` gives a peer that is a program of its own: it is told where the server, the pages and the store are, and returns a line.
+    `itself` is Tarn in the same way, where it is not Bench that runs it.
     """
 
     def __init__(self, floor_arguments=None, runs=None, workload=None, pages_per_commit=None, stream=None, first=None, is_served=False,
-                 peer=None):
-        self.is_served, self.peer = is_served, peer
+                 peer=None, itself=None):
+        self.is_served, self.peer, self.itself = is_served, peer, itself
         self.floor_arguments, self.runs, self.pages_per_commit = floor_arguments, runs, pages_per_commit
         self.workload, self.stream, self.first = workload or (lambda given: issues(given.records)), stream, first
 
@@ -90,6 +93,12 @@ PROGRAMS = {
     "mirror": Program(first="import", is_served=True, peer=dlt),
     "http": Program(workload=lambda given: (None, {}), is_served=True, peer=curl),
     "cache": Program(),
+    "cache.many": Program(),
+    # Without the peer, which would fetch everything again.
+    "cache.304": Program(runs="mirror", is_served=True),
+    "proxy": Program(
+        workload=lambda given: (None, {}), is_served=True, peer=lambda base, pages, store: proxies.nginx(base),
+        itself=lambda base, pages, store: proxies.tarn(TARN, base, store)),
     "scale": Program(lambda pages, store, given: ["scale", store, str(given.records)]),
 }
 
@@ -242,8 +251,17 @@ CASES = {case.name: case for case in [
     Case("http.get", "requests/s", "higher", lambda line: line["requests"] / line["seconds"], "http", "tarn.zstd", {"vs_peer": 0.7}),
     *cache_cases("", "tarn.none"),
     *cache_cases(".zstd", "tarn.zstd"),
-    Case("cache.many", "µs", "lower", figure("many"), "cache", "tarn.none", {"vs_few": 1 / 1.5},
+    Case("cache.many", "µs", "lower", figure("many"), "cache.many", "tarn.none", {"vs_few": 0.667},
          beside=("vs_few", lambda line: line["few"])),
+    Case("cache.many.meanwhile", "µs", "lower", figure("meanwhile"), "cache.many", "tarn.none",
+         beside=("vs_quiet", lambda line: line["quiet"])),
+    Case("cache.many.longest", "µs", "lower", figure("longest"), "cache.many", "tarn.none",
+         beside=("vs_quiet", lambda line: line["quiet_longest"])),
+    Case("cache.304", "pages/s", "higher", lambda line: line["pages"] / line["again"], "cache.304", "tarn.zstd", {"vs_mirror": 3},
+         beside=("vs_mirror", lambda line: line["pages"] / line["seconds"])),
+    Case("cache.304.each", "pages/s", "higher", lambda line: line["pages"] / line["each"], "cache.304", "tarn.zstd",
+         beside=("vs_mirror", lambda line: line["pages"] / line["seconds"])),
+    Case("proxy", "requests/s", "higher", lambda line: line["requests"] / line["seconds"], "proxy", "tarn.zstd", {"vs_peer": 0.25}),
     *scale_cases("", "tarn.none", read=0.7, related=0.5),
     *scale_cases(".zstd", "tarn.zstd", read=0.35, related=0.3),
 ]}
@@ -297,7 +315,8 @@ def contenders_of(program, cases):
     known = subprocess.run([BENCH, "--list"], check=True, capture_output=True, text=True).stdout.split("\n")
     wanted = {"floor", "peer"} | {case.tarn for case in cases}
     return [name for name in CONTENDERS if name in wanted
-            and (PROGRAMS[program].floor_arguments if name == "floor" else name == "peer" and PROGRAMS[program].peer or f"{PROGRAMS[program].runs or program} {name}" in known)]
+            and (PROGRAMS[program].floor_arguments if name == "floor" else name == "peer" and PROGRAMS[program].peer
+                 or name.startswith("tarn") and PROGRAMS[program].itself or f"{PROGRAMS[program].runs or program} {name}" in known)]
 
 
 def run_once(name, contender, pages, given):
@@ -317,8 +336,8 @@ def run_once(name, contender, pages, given):
     if program.is_served:
         serving = server.Server(pages and os.path.abspath(pages), os.path.join(WORK, "server"))
         try:
-            if contender == "peer":
-                line = program.peer(serving.base, pages, store)
+            if contender == "peer" or program.itself:
+                line = (program.peer if contender == "peer" else program.itself)(serving.base, pages, store)
             else:
                 line = run_command(name, contender, program, [*command, "--base", serving.base], given)
         finally:
@@ -495,6 +514,18 @@ def print_store(program, lines):
         elif program == "mirror":
             print(f"mirror: {name}: {run['megabytes']:,.1f} MB of JSON in {run['seconds']:.2f} s, store {run['store_bytes'] / 1e6:,.1f} MB"
                   + (f", RssAnon {run['anonymous']:.1f} MB at most" if "anonymous" in run else ""))
+        elif program == "cache":
+            print(f"cache: {name}: the body of the page decoded in {run['decoded']:,.0f} µs")
+        elif program == "cache.many":
+            print(f"cache.many: {name}: {run['entries']:,} entries, {run['bytes_per_entry']:,.0f} bytes each; hits {run['few']:.2f} µs among 1,000, "
+                  f"{run['many']:.2f} µs among all; reads of a thread {run['quiet']:.2f} µs, {run['quiet_longest']:,.0f} µs at most, while "
+                  f"{run['evicted']:,} are evicted ({run['evictions']:,.0f}/s) and {run['purged']:,} purged ({run['purges']:,.0f}/s) "
+                  f"{run['meanwhile']:.2f} µs, {run['longest']:,.0f} µs at most, of {run['reads']:,}")
+        elif program == "cache.304":
+            print(f"cache.304: {name}: {run['pages']:,} pages, cold in {run['seconds']:.2f} s, again in {run['again']:.2f} s, "
+                  f"each by itself in {run['each']:.2f} s")
+        elif program == "proxy":
+            print(f"proxy: {name}: {run['requests']:,} requests in {run['seconds']:.2f} s, 99 % of them in {run['latency']} or less")
         elif program == "memory":
             print(f"memory: {name}: {run['written']:,} rows; at the end RssAnon {run['anonymous']:.1f} MB, "
                   f"RssFile {run['file']:.1f} MB")

@@ -1,4 +1,4 @@
-"""nginx on loopback, with the workload's pages as an API lists them: `/issues?page=N` with a `Link` to the next, and `/small/N`."""
+"""nginx on loopback, with the workload's pages as an API lists them: `/issues?page=N` with a `Link` to the next, `/small/N`, and `/ten/N`."""
 import os
 import shutil
 import socket
@@ -9,23 +9,55 @@ import urllib.request
 SMALL = b'{"id":1,"name":"a small answer","created_at":"2026-01-01T00:00:00Z","tags":["one","two"],"count":17,"active":true}'
 
 
+# 10 KB that may be kept for an hour.
+TEN = b"[" + b",".join(b'{"id":%d,"name":"an answer of some size"}' % (10_000 + n) for n in range(212)) + b"]\n"
+TEN += b" " * (10_240 - len(TEN))
+
+
+def free_port():
+    """nginx cannot choose a port itself."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def start_nginx(folder, configuration):
+    file = os.path.join(folder, "nginx.conf")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(configuration)
+    nginx = shutil.which("nginx") or "/usr/sbin/nginx"
+    return subprocess.Popen([nginx, "-p", folder, "-c", file, "-e", "stderr"])
+
+
+def wait_for(process, url, wanted):
+    """Until the server answers as it should; raises if it ends before, or does not for five seconds."""
+    for _ in range(500):
+        try:
+            with urllib.request.urlopen(url) as answer:
+                if answer.read() == wanted:
+                    return
+        except OSError:
+            if process.poll() is not None:
+                break
+            time.sleep(0.01)
+    process.terminate()
+    process.wait()
+    raise RuntimeError(f"{url} is not answered")
+
+
 class Server:
     def __init__(self, pages, folder):
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
-        # nginx cannot choose a port itself.
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.base = f"http://127.0.0.1:{port}"
         files = sorted(os.listdir(pages)) if pages else []
-        with open(os.path.join(folder, "small.json"), "wb") as f:
-            f.write(SMALL)
+        for name, content in (("small.json", SMALL), ("ten.json", TEN)):
+            with open(os.path.join(folder, name), "wb") as f:
+                f.write(content)
         file_of = "".join(f'{number} "{name}";' for number, name in enumerate(files, 1))
         link_of = "".join(f'{number} "<{self.base}/issues?page={number + 1}>; rel=\\"next\\"";' for number in range(1, len(files)))
-        configuration = os.path.join(folder, "nginx.conf")
-        with open(configuration, "w", encoding="utf-8") as f:
-            f.write(f"""
+        self.process = start_nginx(folder, f"""
                 {"user root;" if os.geteuid() == 0 else ""} daemon off; worker_processes 1; pid {folder}/pid; error_log stderr warn;
                 events {{ worker_connections 256; }}
                 http {{
@@ -39,21 +71,10 @@ class Server:
                         listen 127.0.0.1:{port};
                         location = /issues {{ root {pages or folder}; add_header Link $page_link; try_files /$page_file =404; }}
                         location /small/ {{ root {folder}; try_files /small.json =404; }}
+                        location /ten/ {{ root {folder}; add_header Cache-Control max-age=3600; try_files /ten.json =404; }}
                     }}
                 }}""")
-        nginx = shutil.which("nginx") or "/usr/sbin/nginx"
-        self.process = subprocess.Popen([nginx, "-p", folder, "-c", configuration, "-e", "stderr"])
-        for _ in range(500):
-            try:
-                with urllib.request.urlopen(self.base + "/small/0") as answer:
-                    if answer.read() == SMALL:
-                        return
-            except OSError:
-                if self.process.poll() is not None:
-                    break
-                time.sleep(0.01)
-        self.stop()
-        raise RuntimeError("nginx does not answer")
+        wait_for(self.process, self.base + "/small/0", SMALL)
 
     def stop(self):
         self.process.terminate()

@@ -22,6 +22,7 @@ enum TarnCases {
     } + [
         Contender(name: "tarn.zstd", benchmark: "import.again") { try await TarnAgain.measure($0, .zstd) },
         Contender(name: "tarn.zstd", benchmark: "import.big") { try await TarnBig.measure($0, .zstd) },
+        Contender(name: "tarn.none", benchmark: "cache.many", measure: TarnManyEntries.measure),
         Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure),
         Contender(name: "tarn.zstd", benchmark: "observe", measure: TarnObserving.measure),
         Contender(name: "tarn.zstd", benchmark: "mirror") { try await TarnMirror.measure($0, .zstd) },

@@ -10,6 +10,11 @@ struct MirrorMeasurement: Encodable {
     /// The most RssAnon of the process meanwhile, in MB, looked at every 5 ms.
     var anonymous: Double
     var counts: [String: Int]
+    var pages: Int
+    /// Of the next sync, all of whose answers are 304.
+    var again: Double
+    /// Of asking for each page by itself through a cache, again all 304.
+    var each: Double
     var durability = "full"
     var compression: String
 }
@@ -42,9 +47,37 @@ enum TarnMirror {
         }
         let files = try FileManager.default.contentsOfDirectory(at: options.pages, includingPropertiesForKeys: [.fileSizeKey])
         guard report.pages == files.count else { throw BenchmarkError("Tarn asked for \(report.pages) pages of \(files.count)") }
+        let counts = try store.read(TarnModel.counts), then = clock.now
+        let second = try await mirror.sync()
+        let again = (clock.now - then) / .seconds(1)
+        guard second.failures.isEmpty, second.pages == files.count, second.notModified == files.count else {
+            throw BenchmarkError("of \(files.count) pages \(second.notModified) were answered 304: \(second.failures.map(\.description))")
+        }
+        let each = try await revalidate(files.count, try RecordCache(description, store: store, transport: CurlTransport()), options.base)
+        guard try store.read(TarnModel.counts) == counts else { throw BenchmarkError("asking again changed what is in the store") }
         return MirrorMeasurement(
             seconds: seconds, megabytes: Double(try sizeOfFiles(in: options.pages)) / 1e6, anonymous: anonymous,
-            counts: try store.read(TarnModel.counts), compression: compression.rawValue)
+            counts: counts, pages: files.count, again: again, each: each, compression: compression.rawValue)
+    }
+
+    /// Asks for every page once more, as many at a time as `requests`; returns the seconds.
+    private static func revalidate(_ pages: Int, _ cache: RecordCache, _ base: String) async throws -> Double {
+        let clock = ContinuousClock(), start = clock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<Self.atATime {
+                group.addTask {
+                    for page in stride(from: task + 1, through: pages, by: Self.atATime) {
+                        let request = CacheRequest("issues", url: "\(base)/issues?page=\(page)")
+                        let answer = try await cache.fetch(request, policy: .networkFirst, copying: .keys)
+                        guard answer.source == .revalidated, !answer.listed.isEmpty else {
+                            throw BenchmarkError("page \(page) was \(answer.source), not revalidated")
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return (clock.now - start) / .seconds(1)
     }
 
     /// So many requests, and how many of them at a time.

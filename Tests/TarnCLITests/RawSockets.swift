@@ -110,11 +110,10 @@ final class RawConnection: Sendable {
         get throws { try rest.withLock { $0.isEmpty } && !receive() }
     }
 
-    /// Ends it, as a program does that is killed: what is under way is lost.
-    func reset() {
+    /// Lets it end with a reset when it is released: the other side reads an error, not an end.
+    func resetAtEnd() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
-        shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
     /// False at the end.

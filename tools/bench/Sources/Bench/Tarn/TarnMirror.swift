@@ -53,7 +53,10 @@ enum TarnMirror {
         guard second.failures.isEmpty, second.pages == files.count, second.notModified == files.count else {
             throw BenchmarkError("of \(files.count) pages \(second.notModified) were answered 304: \(second.failures.map(\.description))")
         }
-        let each = try await revalidate(files.count, try RecordCache(description, store: store, transport: CurlTransport()), options.base)
+        var settings = CurlTransport.Options()
+        settings.concurrencyPerHost = Self.atATime
+        let cache = try RecordCache(description, store: store, transport: CurlTransport(settings))
+        let each = try await revalidate(files.count, cache, options.base)
         guard try store.read(TarnModel.counts) == counts else { throw BenchmarkError("asking again changed what is in the store") }
         return MirrorMeasurement(
             seconds: seconds, megabytes: Double(try sizeOfFiles(in: options.pages)) / 1e6, anonymous: anonymous,

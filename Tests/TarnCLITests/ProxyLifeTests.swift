@@ -114,7 +114,7 @@ struct ProxyLifeTests {
     @Test("requests that are sent ahead are answered in their order, also if the first one takes longest")
     func pipelined() async throws {
         let server = try RawServer { request, connection in
-            let name = request.start.split(separator: " ")[1]
+            let name = request.start.split(separator: " ").dropFirst().first ?? ""
             if name == "/1" { usleep(300_000) }
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(name.utf8.count)\r\n\r\n\(name)")
         }

@@ -198,7 +198,7 @@ struct ProxyMessageTests {
         let answers = try await exchange(server, text) { connection in
             try (0..<4).map { _ in try connection.message(hasBody: false) } + [try connection.message()]
         }
-        #expect(answers.map { $0.start.split(separator: " ")[1] } == ["200", "200", "204", "304", "200"])
+        #expect(answers.map { $0.start.dropFirst("HTTP/1.1 ".count).prefix(3) } == ["200", "200", "204", "304", "200"])
         #expect(answers.map { $0.values("content-length") } == [["1000"], [], [], [], ["2"]])
         #expect(answers.allSatisfy { $0.values("transfer-encoding").isEmpty } && answers.last?.text == "ok")
     }

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Foundation
 import Tarn
-import TarnStore
 
 struct CacheCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -74,7 +74,11 @@ enum ProxyMessage {
             return Reply(answer.response, answer.status)
         } catch {
             let status = CacheStatus(forward: .miss, detail: error.kind.rawValue)
-            return Reply(error.kind == .timeout ? 504 : 502, "the upstream does not answer: \(error.kind.rawValue)", status)
+            return switch error.kind {
+            case .store: Reply(500, "the store of the cache cannot be read or written", CacheStatus(detail: error.kind.rawValue))
+            case .timeout: Reply(504, "the upstream does not answer: \(error.kind.rawValue)", status)
+            default: Reply(502, "the upstream does not answer: \(error.kind.rawValue)", status)
+            }
         }
     }
 }

@@ -202,10 +202,10 @@ final class CurlTransfer {
 
     /// `HTTP/1.1 103 Early Hints`, `HTTP/2 103`; nil if the status is none of an interim response.
     private static func interimStatus(_ line: Slice<UnsafeRawBufferPointer>) -> Int? {
-        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true)
-        guard parts.count > 1, parts[1].count == 3, parts[1].first == UInt8(ascii: "1") else { return nil }
+        let status = line.drop { $0 != UInt8(ascii: " ") }.trimmingWhitespace().prefix { $0 != UInt8(ascii: " ") }
+        guard status.count == 3, status.first == UInt8(ascii: "1") else { return nil }
         // To 101 nothing follows that would be HTTP.
-        return HTTPSyntax.decimal(CurlTransfer.text(parts[1])).flatMap { $0 == 101 ? nil : $0 }
+        return HTTPSyntax.decimal(CurlTransfer.text(status)).flatMap { $0 == 101 ? nil : $0 }
     }
 
     /// Room for the whole body and for what a parser reads beyond it, so that it is not moved while it grows. Not more than a little on a

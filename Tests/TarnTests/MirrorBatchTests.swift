@@ -99,7 +99,7 @@ struct MirrorBatchTests {
                 afterMerge: { report, _ in merged.withLock { $0.append("\(name) \(report.created)") } })
         }
         let mirror = try Mirror(store.description, store: store.open(), transport: CurlTransport(), options: options)
-        let report = try await mirror.sync(batch: Self.group, isAtomic: isAtomic)
+        let report = await mirror.sync(batch: Self.group, isAtomic: isAtomic)
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(try store.count("Item") == 2 && store.count("User") == 1)
         #expect(try store.record("Item", 4)["name"] == .string("hooked"))

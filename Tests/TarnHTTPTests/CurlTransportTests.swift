@@ -93,6 +93,28 @@ struct CurlTransportTests {
         #expect(!second.contains("tarn/0.1"))
     }
 
+    @Test("a request carries nothing of the ones before, of whatever kind they were")
+    func nothingIsLeft() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        let server = try RawServer(answer, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", answer, answer, answer)
+        let transport = CurlTransport()
+        func send(_ method: String, _ fields: [HTTPHeaders.Field] = [], body: String? = nil) async throws -> String {
+            let request = HTTPRequest(method: method, url: server.base + "/", headers: HTTPHeaders(fields), body: body.map { Array($0.utf8) })
+            return String(decoding: try await transport.send(request).body, as: UTF8.self)
+        }
+        #expect(try await send("POST", [.init("X-Of", "post"), .init("Content-Type", "text/plain")], body: "a body") == "ok")
+        #expect(try await send("HEAD", [.init("X-Of", "head")]) == "")
+        #expect(try await send("GET") == "ok")
+        #expect(try await send("DELETE") == "ok")
+        #expect(try await send("GET", [.init("X-Of", "get")]) == "ok")
+        let requests = server.requests
+        #expect(requests.map { $0.prefix { $0 != " " } } == ["POST", "HEAD", "GET", "DELETE", "GET"])
+        #expect(requests.map { $0.contains("X-Of: post") } == [true, false, false, false, false])
+        #expect(requests.map { $0.contains("X-Of: head") } == [false, true, false, false, false])
+        #expect(requests.map { $0.contains("a body") } == [true, false, false, false, false])
+        for plain in requests.dropFirst() { #expect(!plain.lowercased().contains("content-"), "\(plain)") }
+    }
+
     @Test("a request that would be read as two is refused before it is sent")
     func smuggling() async throws {
         let transport = CurlTransport()

@@ -88,7 +88,7 @@ public struct InterimResponse: Sendable, Hashable {
     /// Lets a closure send requests, and tells another one of the interim responses to them: of each in its order, before the request's answer
     /// is returned, on a thread of the transport, which it must not hold up. Of 101 nobody is told.
     ///
-    /// ``CurlTransport`` does so; who shares the transfer of somebody else (``CachedTransport``) is told of nothing. What is still under way when the
+    /// ``CurlTransport`` does so; who shares the transfer of somebody else (`CachedTransport`) is told of nothing. What is still under way when the
     /// closure has returned, such as a revalidation in the background, is told of all the same.
     ///
     ///     let page = try await InterimResponse.receiving { print($0.status) } while: { try await transport.send(request) }

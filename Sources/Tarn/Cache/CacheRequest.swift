@@ -59,14 +59,14 @@ extension RecordCache {
 
     private func prepared(_ request: CacheRequest) async throws -> PreparedRequest {
         let description = mirror.description
-        guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
+        guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }), let fingerprint = fingerprints[endpoint.name] else {
             throw MirrorError.endpoint(
                 place: description.file, message: Spelling.unknown("endpoint", request.endpoint, among: description.endpoints.map(\.name)))
         }
         guard endpoint.method == "GET", endpoint.body == nil else {
             throw MirrorError.endpoint(place: endpoint.place, message: "answers to \(endpoint.method) are not cached: use a mirror")
         }
-        let fingerprint = description.fingerprint(of: endpoint), names = Set(request.parameters.map(\.name))
+        let names = Set(request.parameters.map(\.name))
         endpoint.parameters = endpoint.parameters.filter { !names.contains($0.name) } + request.parameters
         let scope = try await mirror.scope()
         let pipeline = try pipelines.take(store)

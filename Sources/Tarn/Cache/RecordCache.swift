@@ -27,6 +27,8 @@ public final class RecordCache: Sendable {
     let mirror: Mirror
     let pipelines: PipelinePool
     let uses = CacheUses()
+    /// Of what decides how a response becomes records, by endpoint: too much to be hashed for each request.
+    let fingerprints: [String: String]
     private let claims: ClaimFile?
     private let flights = Flights<Transfer>()
     private let background = Flights<Void>()
@@ -42,6 +44,7 @@ public final class RecordCache: Sendable {
         self.options = options
         mirror = try Mirror(description, store: store, transport: transport, options: options.mirror, environment: environment)
         pipelines = PipelinePool(description.importMapping)
+        fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) { first, _ in first }
         claims = options.sharesTransfersBetweenProcesses ? ClaimFile(directory: store.path) : nil
     }
 

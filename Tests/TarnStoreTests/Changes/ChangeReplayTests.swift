@@ -68,7 +68,7 @@ struct ChangeReplayTests {
         arguments: [201, 202, 203, 204, 205, 206] as [UInt64])
     func random(_ seed: UInt64) async throws {
         var source = OperationSource(seed: seed)
-        let operations = source.operations(700)
+        let operations = source.operations(isSanitized ? 300 : 700)
         let run = try ModelRun(keepsValues: true)
         var middle: (store: Store, token: ChangeToken)?
         for (position, operation) in operations.enumerated() {

@@ -113,6 +113,61 @@ struct DamagedPagesTests {
             let page = try image.overflowingNode("r/2")
             image.set(page, 8, 1 << 40)
         },
+        // What only one check of a page, a branch, a list or a meta page finds: each was taken out once, and this was what found it.
+        Fault("a list of nodes with an odd end", .pageForm) { image in
+            let end = image.child(try image.root("changes"), 3) * 4096 + 12
+            image.set(end, 2, image.number(end, 2) + 1)
+        },
+        Fault("a node in the free room, and its old place left empty", .pageForm) { image in
+            let page = try image.leafWithRoom("changes"), upper = image.number(page * 4096 + 14, 2), old = page * 4096 + upper
+            let last = try #require((0..<image.count(page)).first { image.node(page, $0) == old }), size = image.size(old)
+            for index in 0..<size { image.bytes[old - size + index] = image.bytes[old + index] }
+            image.set(page * 4096 + 16 + 2 * last, 2, upper - size)
+        },
+        Fault("a value that ends beyond its page", .pageForm) { image in
+            let page = image.child(try image.root("changes"), 3)
+            let last = try #require((0..<image.count(page)).map { image.node(page, $0) }.max())
+            image.set(last, 2, image.number(last, 2) + 8)
+        },
+        Fault("a branch whose key ends beyond its page", .pageForm) { image in
+            image.set(image.node(try image.root("changes"), 3) + 6, 2, 0xFFFF)
+        },
+        Fault("a branch whose key is more than the first one below it", .pageKeyOrder) { try $0.shiftKey(of: 3, in: "changes", by: 1) },
+        Fault("a branch whose key is no more than the last one before it", .pageKeyOrder) { try $0.shiftKey(of: 3, in: "changes", by: -1) },
+        Fault("a value that needs more pages than it says", .pageForm) { image in
+            image.set(image.number(try image.overflowingNode("r/2"), 8) * 4096 + 12, 4, 0)
+        },
+        Fault("a value that says it has more pages than the file", .pageForm) { image in
+            image.set(image.number(try image.overflowingNode("r/2"), 8) * 4096 + 12, 4, 1 << 20)
+        },
+        Fault("a value whose pages begin with no such page", .pageKind) { image in
+            image.set(image.number(try image.overflowingNode("r/2"), 8) * 4096 + 10, 2, 2)
+        },
+        Fault("two values that share a page", .pageReachedTwice) { image in
+            let count = image.number(try image.overflowingNode("r/2"), 8) * 4096 + 12
+            image.set(count, 4, image.number(count, 4) + 1)
+        },
+        Fault("an entry that says it has several values", .tableRecord) { image in
+            image.set(image.node(image.child(try image.root("changes"), 3), 0) + 4, 2, 4)
+        },
+        Fault("a table of tables with an entry that is no table", .tableRecord) { image in
+            image.set(try image.record("changes") - "changes".utf8.count - 4, 2, 0)
+        },
+        Fault("a table with a depth and no root", .tableRecord) { $0.set(try $0.record("changes") + 40, 8, -1) },
+        Fault("a free page that is a meta page", .freeList) { image in
+            image.set(image.node(Int(try #require(image.meta.freeList.root)), 0) + 8 + 8 + 8, 8, 1)
+        },
+        Fault("a free list in the wrong order", .freeList) { image in
+            let leaf = Int(try #require(image.meta.freeList.root))
+            try #require(image.number(leaf * 4096 + 12, 2) >= 16 + 4)
+            image.set(image.node(leaf, 0) + 8, 8, 1 << 40)
+        },
+        Fault("a newer meta page that is not marked as one", .meta) { $0.set($0.meta.number * 4096 + 10, 2, 0) },
+        Fault("a newer meta page of another data format", .meta) { $0.set($0.meta.number * 4096 + 20, 4, 2) },
+        Fault("a newer meta page with an impossible page size", .meta) { $0.set($0.meta.number * 4096 + 40, 4, 5000) },
+        // Salvage gave up, though the other one was whole.
+        Fault("a newer meta page with another page size", .meta) { $0.set($0.meta.number * 4096 + 40, 4, 512) },
+        Fault("an older meta page with another page size", .meta) { $0.set((1 - $0.meta.number) * 4096 + 40, 4, 8192) },
         Fault("a file that was cut off", .pageMissing) { $0.bytes.removeLast($0.bytes.count / 3) },
         Fault("a newer meta page that is damaged", .meta) { $0.bytes[$0.meta.number * 4096 + 16] ^= 1 },
         Fault("both meta pages damaged", .noMeta) { image in for page in 0..<2 { image.bytes[page * 4096 + 16] ^= 1 } },
@@ -158,6 +213,26 @@ struct DamagedPagesTests {
 }
 
 extension DamagedPagesTests.Image {
+    func count(_ page: Int) -> Int { (number(page * 4096 + 12, 2) - 16) / 2 }
+
+    /// How much room a node of a leaf takes in it.
+    func size(_ node: Int) -> Int { (8 + number(node + 6, 2) + number(node, 2) + 1) & ~1 }
+
+    /// A leaf below a table's root whose first node in the page could stand there once more.
+    func leafWithRoom(_ table: String) throws -> Int {
+        let root = try root(table)
+        return try #require((0..<count(root)).map { child(root, $0) }.last { page in
+            let upper = number(page * 4096 + 14, 2)
+            return number(page * 4096 + 12, 2) + size(page * 4096 + upper) <= upper
+        })
+    }
+
+    /// Makes the key of a node of a table's root branch a little more or less than it is.
+    mutating func shiftKey(of index: Int, in table: String, by distance: Int) throws {
+        let node = node(try root(table), index), last = node + 8 + number(node + 6, 2) - 1
+        bytes[last] = try #require(UInt8(exactly: Int(bytes[last]) + distance))
+    }
+
     /// Where the number of the first page stands of some value that has pages of its own.
     func overflowingNode(_ table: String) throws -> Int {
         var pages = [try root(table)]

@@ -123,6 +123,23 @@ struct SalvageTests {
         }
     }
 
+    @Test("a catalog with a wrong checksum is not taken for the newest one because its numbers are the highest")
+    func catalogThatSeemsNewer() throws {
+        let rich = try RichStore()
+        let lines = try dump(rich.path)
+        try rich.damage(
+            VerificationTests.Damage("a digit of the catalog", [.catalog]) { editor in
+                let key = Array("catalog".utf8), text = String(decoding: try editor.value("meta", key), as: UTF8.self)
+                let next = try #require(text.firstRange(of: /"nextEntity":[0-8]/))
+                try editor.put("meta", key, Array(text.replacingCharacters(in: next, with: "\"nextEntity\":9").utf8))
+            })
+        try withNew { new in
+            let report = try SalvageReport.salvage(rich.path, to: new)
+            #expect(report.lostCount == 0, "\(report.lost)")
+            #expect(try dump(new) == lines)
+        }
+    }
+
     @Test("rows that are damaged are named, and two that have the same unique value do not both come along")
     func damagedRows() throws {
         for (codes, reason) in [([.rowChecksum] as Set<Finding.Code>, "the checksum is wrong"), ([.indexNotUnique], "has the same login")] {

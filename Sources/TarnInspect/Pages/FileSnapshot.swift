@@ -22,9 +22,6 @@ final class FileSnapshot {
         guard let meta = transaction == nil ? newest : metas.pages.first(where: { $0.transaction == transaction }) else { throw Moved() }
         self.meta = meta
         file.pageSize = meta.pageSize
-        if let other = metas.pages.first(where: { $0.pageSize != meta.pageSize }) {
-            findings.add(.meta, "page \(other.number)", "it has pages of \(other.pageSize) bytes, and the newer one of \(meta.pageSize)")
-        }
     }
 
     /// The state that a reader holds was replaced before its meta page was read.
@@ -43,17 +40,22 @@ final class FileSnapshot {
             }
         }
         take(MetaPage.read(0, PageBytes(start)))
-        // Where the second one is, only the first can say: without it, pages of every size are tried.
-        let sizes = pages.first.map { [$0.pageSize] } ?? [4096, 512, 1024, 2048, 8192, 16384, 32768, 65536]
+        // The second one stands behind a page of the size that both say: where it is found, that size is right, whatever the first one says.
+        // If the first one cannot be read, or leads nowhere, pages of every size are tried.
+        let sizes = pages.map(\.pageSize) + [4096, 512, 1024, 2048, 8192, 16384, 32768, 65536]
         var second: Result<MetaPage, MetaProblem> = .failure(MetaProblem(number: 1, detail: "the file ends before it"))
         for size in sizes {
             guard let bytes = file.bytes(at: UInt64(size), count: MetaPage.size) else { continue }
             let found = MetaPage.read(1, PageBytes(bytes))
-            if case .success(let page) = found, page.pageSize == size || pages.count == 1 {
+            if case .success(let page) = found, page.pageSize == size {
                 second = found
                 break
             }
-            if size == sizes[0] { second = found }
+            if size == sizes[0] { second = found.flatMap { .failure(MetaProblem(number: 1, saying: $0.pageSize, with: size)) } }
+        }
+        if case .success(let page) = second, let first = pages.first, first.pageSize != page.pageSize {
+            pages = []
+            problems.append(MetaProblem(number: 0, saying: first.pageSize, with: page.pageSize))
         }
         take(second)
         guard !pages.isEmpty else {

@@ -42,6 +42,13 @@ struct MetaProblem: Error, Hashable {
     var detail: String
 }
 
+extension MetaProblem {
+    /// It says that pages have a size that they have not.
+    init(number: Int, saying wrong: Int, with size: Int) {
+        self.init(number: number, detail: "it says that pages have \(wrong) bytes, and they have \(size)")
+    }
+}
+
 /// What LMDB keeps of a table (`struct MDB_db`, 48 bytes).
 struct TableRecord: Hashable {
     /// 0 for a table of keys and values without any options, as all tables of Tarn are.

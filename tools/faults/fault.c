@@ -14,7 +14,7 @@
 //                       (little-endian). Kinds: W a write, D one on a descriptor with O_DSYNC or O_SYNC (a barrier of its own), T a new length (in place of
 //                       the offset), B a barrier (fsync, fdatasync), A what was said
 //
-// Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, and msync, which has no file and is always counted. Files
+// Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, rename (of its new name), and msync, which has no file and is always counted. Files
 // below the directory are not really flushed: a process that ends needs no flush, and thousands of them hold up everyone.
 
 #define _GNU_SOURCE
@@ -203,6 +203,23 @@ int fdatasync(int fd) { OTHER("fdatasync", is_inside(fd, path), 'B', 0, *path ==
 int ftruncate64(int fd, off64_t length) { OTHER("ftruncate", is_inside(fd, path), 'T', length, through(SYS_ftruncate, fd, length, 0, 0)); }
 
 int ftruncate(int fd, off_t length) { return ftruncate64(fd, length); }
+
+// No event of FAULT_WRITES: what is logged there stays under its name.
+int rename(const char *from, const char *to) {
+    const char *directory = getenv("FAULT_DIRECTORY");
+    size_t prefix = directory ? strlen(directory) : 0;
+    const char *kind = "";
+    if (directory && strncmp(to, directory, prefix) == 0 && to[prefix] == '/') kind = fault("rename", 0, to);
+    if (is(kind, "ENOSPC") || is(kind, "EIO")) {
+        errno = is(kind, "EIO") ? EIO : ENOSPC;
+        return -1;
+    }
+    if (is(kind, "kill") || is(kind, "tear")) die();
+    int result = (int)through(SYS_rename, (long)from, (long)to, 0, 0);
+    if (!is(kind, "late")) return result;
+    errno = EIO;
+    return -1;
+}
 
 int msync(void *start, size_t length, int flags) {
     OTHER("msync", getenv("FAULT_DIRECTORY") != NULL, 'B', 0, through(SYS_msync, (long)start, (long)length, flags, 0));

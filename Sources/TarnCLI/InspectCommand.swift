@@ -80,16 +80,18 @@ struct DumpCommand: ParsableCommand {
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
               tarn inspect dump forge.tarn --entity Issue | jq .fields.title
+              diff <(tarn inspect dump a.tarn --no-versions) <(tarn inspect dump b.tarn --no-versions)
               tarn inspect dump forge.tarn --tables > forge.lmdb     as mdb_dump writes it, for mdb_load
             """)
 
     @Argument(help: "The store's directory.") var store: String
     @Option(help: "Only this entity.") var entity: String?
+    @Flag(help: "Leave out versions, which count commits: stores with the same records then have the same lines.") var noVersions = false
     @Flag(help: "Write the tables of LMDB instead of records, in the format of `mdb_dump -a`; the file need not be a store.")
     var tables = false
 
     func validate() throws {
-        if tables, entity != nil { throw ValidationError("--tables and --entity exclude each other") }
+        if tables, entity != nil || noVersions { throw ValidationError("--tables and options of records exclude each other") }
     }
 
     func run() throws {
@@ -101,7 +103,7 @@ struct DumpCommand: ParsableCommand {
         if tables {
             try TableDump(fileAt: store).tables(line: Output.line, damaged: say)
         } else {
-            try StoreDump(storeAt: store).records(of: entity, line: Output.line, damaged: say)
+            try StoreDump(storeAt: store).records(of: entity, withVersions: !noVersions, line: Output.line, damaged: say)
         }
         guard rows + pages > 0 else { return }
         throw Failure(

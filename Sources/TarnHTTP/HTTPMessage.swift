@@ -2,18 +2,24 @@
 
 /// Header fields in the order in which they came, names compared without case (RFC 9110 §5.1).
 public struct HTTPHeaders: Sendable, Hashable {
+    /// One line of header fields.
     public struct Field: Sendable, Hashable {
+        /// As it was written; compared without case.
         public var name: String
+        /// Without the white space around it.
         public var value: String
 
+        /// A field with a value.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
+    /// In their order; a name may stand several times.
     public var fields: [Field]
 
+    /// A list of fields.
     public init(_ fields: [Field] = []) {
         self.fields = fields
     }
@@ -41,14 +47,18 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 }
 
+/// What is asked of a server.
 public struct HTTPRequest: Sendable, Hashable {
+    /// Such as `GET`; case counts (RFC 9110 §9.1).
     public var method: String
     /// Absolute, `http` or `https`, already percent-encoded.
     public var url: String
+    /// Beside those that the transport adds.
     public var headers: HTTPHeaders
     /// What is sent along; its type is in ``headers``. Nil for nothing, which is not the same as nothing of length 0.
     public var body: [UInt8]?
 
+    /// A request; GET without a body if nothing else is said.
     public init(method: String = "GET", url: String, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil) {
         self.method = method
         self.url = url
@@ -57,14 +67,18 @@ public struct HTTPRequest: Sendable, Hashable {
     }
 }
 
+/// What a server answered.
 public struct HTTPResponse: Sendable, Hashable {
+    /// The status code.
     public var status: Int
+    /// As they were received, in order.
     public var headers: HTTPHeaders
     /// The complete body, content codings removed.
     public var body: [UInt8]
     /// The URL that answered, if redirects led away from the requested one; what relative links are relative to.
     public var redirectedTo: String?
 
+    /// A response.
     public init(
         status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], redirectedTo: String? = nil
     ) {
@@ -77,9 +91,12 @@ public struct HTTPResponse: Sendable, Hashable {
 
 /// A response that comes before the response, such as 103 (RFC 9110 §15.2).
 public struct InterimResponse: Sendable, Hashable {
+    /// The status code: 100 to 199, but for 101.
     public var status: Int
+    /// Its own: the response's come later.
     public var headers: HTTPHeaders
 
+    /// An interim response.
     public init(status: Int, headers: HTTPHeaders = HTTPHeaders()) {
         self.status = status
         self.headers = headers

@@ -36,9 +36,10 @@ public struct StoreDump {
     ///
     ///     {"entity":"Issue","key":7,"version":3,"fields":{"id":7,"title":"…"}}
     ///
-    /// A partial record has `"partial":true` after its version. Rows that cannot be read, or whose checksum is wrong, and pages that
+    /// A partial record has `"partial":true` after its version. Versions count commits: without them, two stores have the same lines if they
+    /// have the same records, however these came there. Rows that cannot be read, or whose checksum is wrong, and pages that
     /// cannot, go to `damaged`, and the dump goes on.
-    public func records(of name: String? = nil, line: (String) throws -> Void, damaged: (Damage) -> Void) throws {
+    public func records(of name: String? = nil, withVersions: Bool = true, line: (String) throws -> Void, damaged: (Damage) -> Void) throws {
         try StoreFile.open(at: path) { file in
             try StoreDump.check(file, path)
             let all = file.catalog.entities
@@ -46,7 +47,7 @@ public struct StoreDump {
                 throw StoreError.unknownEntity(name: name, known: all.map(\.name))
             }
             for entity in name.map({ name in all.filter { $0.name == name } }) ?? all.filter({ $0.root == $0.id }) {
-                try StoreDump.records(of: entity, file, line, damaged)
+                try StoreDump.records(of: entity, file, withVersions, line, damaged)
             }
             for finding in file.findings.list where finding.code.isOfPages {
                 damaged(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
@@ -55,7 +56,7 @@ public struct StoreDump {
     }
 
     private static func records(
-        of entity: Catalog.Entity, _ file: StoreFile, _ line: (String) throws -> Void, _ damaged: (Damage) -> Void
+        of entity: Catalog.Entity, _ file: StoreFile, _ withVersions: Bool, _ line: (String) throws -> Void, _ damaged: (Damage) -> Void
     ) throws {
         try file.forEach(in: TableName.records(entity.root)) { key, value in
             func report(_ reason: String) { damaged(Damage(place: "\(entity.name) \(file.describe(key))", reason: reason)) }
@@ -76,17 +77,17 @@ public struct StoreDump {
                     return report("not a row")
                 }
                 guard let record = try? file.record(entity, key, row) else { return report("a value cannot be decoded") }
-                try line(json(record))
+                try line(json(record, withVersions))
             }
         }
     }
 
-    private static func json(_ record: Record) -> String {
+    private static func json(_ record: Record, _ withVersions: Bool) -> String {
         var text = "{\"entity\":"
         text.appendJSONString(record.entity)
         text += ",\"key\":"
         record.key.appendJSON(to: &text)
-        text += ",\"version\":\(record.version)"
+        if withVersions { text += ",\"version\":\(record.version)" }
         if record.isPartial { text += ",\"partial\":true" }
         text += ",\"fields\":"
         record.appendFieldsJSON(to: &text)

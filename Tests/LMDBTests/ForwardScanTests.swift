@@ -18,14 +18,6 @@ struct ForwardScanTests {
         table = try environment.makeTable("t")
     }
 
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state >> 11 ^ state << 40
-        }
-    }
-
     private func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) throws {
         let result = Mutex<Result<Void, any Error>?>(nil), done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -57,7 +49,7 @@ struct ForwardScanTests {
         "every entry comes once, in order, from any key on: small ones, long ones and those in pages of their own",
         arguments: [(1, 60), (2, 900), (3, 9000), (4, 4)])
     func sameAsCursor(_ seed: UInt64, _ longest: Int) throws {
-        var random = Numbers(state: seed)
+        var random = SeededRandom(seed: seed)
         func key() -> [UInt8] {
             // Many begin with each other.
             (0..<Int.random(in: 1...12, using: &random)).map { _ in UInt8.random(in: 0...3, using: &random) * 85 }

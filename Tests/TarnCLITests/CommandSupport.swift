@@ -76,12 +76,9 @@ enum Forge {
 
     /// The records of a store without the commits that changed them: what two stores have in common.
     static func dump(_ store: String) async throws -> [String] {
-        let result = try await tarn("inspect", "dump", store)
+        let result = try await tarn("inspect", "dump", store, "--no-versions")
         try #require(result.status == 0, "\(result.error)")
-        return result.lines.map { line in
-            guard let start = line.range(of: ",\"version\":") else { return line }
-            return String(line[..<start.lowerBound]) + line[start.upperBound...].drop { $0.isNumber }
-        }
+        return result.lines
     }
 }
 

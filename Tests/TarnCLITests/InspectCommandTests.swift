@@ -44,6 +44,13 @@ struct InspectCommandTests {
         }
         #expect(counts == ["User": 42, "Label": 25, "Milestone": 12, "Issue": 330, "Comment": 500, "ChecklistItem": 56])
         #expect(partial == 4)
+        let plain = try await tarn("inspect", "dump", try await Forge.store, "--no-versions")
+        #expect(plain.lines.count == result.lines.count && plain.lines.allSatisfy { !$0.contains("\"version\":") })
+        for (line, whole) in zip(plain.lines, result.lines) {
+            let start = try #require(whole.range(of: ",\"version\":"))
+            #expect(line == whole[..<start.lowerBound] + whole[start.upperBound...].drop { $0.isNumber })
+        }
+        #expect(try await tarn("inspect", "dump", try await Forge.store, "--no-versions", "--tables").status == 2)
         let one = try await tarn("inspect", "dump", try await Forge.store, "--entity", "Label")
         #expect(one.lines.count == 25 && one.lines.allSatisfy { $0.hasPrefix("{\"entity\":\"Label\",") })
         let none = try await tarn("inspect", "dump", try await Forge.store, "--entity", "Nope")

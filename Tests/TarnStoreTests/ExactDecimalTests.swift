@@ -38,7 +38,7 @@ struct ExactDecimalTests {
     func order() throws {
         var generator = SystemRandomNumberGenerator()
         let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
-        var random = DecimalRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         var values = ["0", "1", "-1", "0.5", "-0.5", "10", "9", "-10", "-9", "1e-7", "-1e-7", "1e30", "-1e30", "1.1", "1.01", "1.001", "-1.1", "-1.11"]
             .compactMap { ExactDecimal($0) }
         for _ in 0..<500 {
@@ -74,18 +74,5 @@ struct ExactDecimalTests {
             var reader = TupleReader(writer.bytes(0..<count))
             #expect(reader.next() == nil)
         }
-    }
-}
-
-/// A small random source that can be seeded (Steele, Lea and Flood, "Fast splittable pseudorandom number generators").
-private struct DecimalRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

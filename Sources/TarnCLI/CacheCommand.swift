@@ -26,12 +26,7 @@ struct StoreArgument: ParsableArguments {
     @OptionGroup var description: DescriptionOption
 
     func open(forWriting: Bool = false) throws -> Store {
-        let options = Store.Options(isReadOnly: !forWriting)
-        if let store { return try Store.open(at: store, options: options) }
-        guard FileManager.default.fileExists(atPath: description.file) else {
-            throw Failure(.usage, "there is no \(description.file) here: name the store, or the description with --file")
-        }
-        return try Store.open(at: try description.load().storePath, options: options)
+        try description.openStore(store, forWriting: forWriting, way: "")
     }
 
     /// A cache over the store that asks nobody: for what concerns what is kept alone.

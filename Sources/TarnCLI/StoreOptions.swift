@@ -9,6 +9,20 @@ struct DescriptionOption: ParsableArguments {
     var file = "tarn.yaml"
 
     func load() throws -> Description { try Description.load(path: file) }
+
+    /// Opens a store with the catalog that stands in it.
+    ///
+    /// - Parameters:
+    ///   - path: nil for the store of the description.
+    ///   - way: how a user names one here, for the error that there is none.
+    func openStore(_ path: String?, forWriting: Bool, way: String) throws -> Store {
+        let options = Store.Options(isReadOnly: !forWriting)
+        if let path { return try Store.open(at: path, options: options) }
+        guard FileManager.default.fileExists(atPath: file) else {
+            throw Failure(.usage, "there is no \(file) here: name the store\(way), or the description with --file")
+        }
+        return try Store.open(at: try load().storePath, options: options)
+    }
 }
 
 struct StoreOptions: ParsableArguments {
@@ -19,12 +33,7 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens the store with the catalog that stands in it.
     func open(forWriting: Bool = false) throws -> Store {
-        let options = Store.Options(isReadOnly: !forWriting)
-        if let store { return try Store.open(at: store, options: options) }
-        guard FileManager.default.fileExists(atPath: description.file) else {
-            throw Failure(.usage, "there is no \(description.file) here: name the store with --store, or the description with --file")
-        }
-        return try Store.open(at: try description.load().storePath, options: options)
+        try description.openStore(store, forWriting: forWriting, way: " with --store")
     }
 }
 

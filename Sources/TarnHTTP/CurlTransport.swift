@@ -24,11 +24,13 @@ public final class CurlTransport: Transport, Sendable {
         public var totalTimeout: Duration = .seconds(300)
         /// In bytes, after decoding.
         public var maximumBodySize = 256 << 20
+        /// More of them are an error.
         public var maximumRedirects = 10
         /// Whether redirects are followed; otherwise they are answers like others.
         public var followsRedirects = true
         /// Whether codings of contents (gzip and others) are asked for and removed; otherwise bodies are as the server sent them.
         public var decodesContent = true
+        /// Sent with requests that have no `User-Agent` of their own.
         public var userAgent = "tarn/0.1"
         /// Whether `User-Agent` and `Accept` are added to requests that have none, and `Expect: 100-continue` to those with a large body.
         public var addsFields = true
@@ -45,12 +47,15 @@ public final class CurlTransport: Transport, Sendable {
         /// Of one answer, in bytes, all lines together.
         public var maximumHeaderSize = 256 << 10
 
+        /// The limits that the properties name.
         public init() {}
     }
 
+    /// What it was made with.
     public let options: Options
     private let engine: CurlEngine
 
+    /// A transport with its own connections; its thread starts with the first request.
     public init(_ options: Options = .init()) {
         self.options = options
         engine = CurlEngine(concurrencyPerHost: max(1, options.concurrencyPerHost))
@@ -60,6 +65,7 @@ public final class CurlTransport: Transport, Sendable {
         engine.finish()
     }
 
+    /// As ``Transport/send(_:)``.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
             TransportError(kind, method: request.method, url: request.url, detail: detail)

@@ -82,6 +82,19 @@ struct DamagedFilesTests {
         #expect(outcomes["verify 6", default: 0] > Self.files / 2 && outcomes["salvage 3", default: 0] > Self.files / 8)
     }
 
+    @Test("the same of a file that ends at a page, whichever it is")
+    func endsAtAPage() async throws {
+        let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await Forge.store + "/data.mdb"))), pages = original.count / 4096
+        // Each of them where there is time for it; otherwise those that have the meta pages, and some.
+        let ends = ProcessInfo.processInfo.environment["TARN_DAMAGES"] == nil ? Array(0..<4) + Array(stride(from: 4, to: pages, by: pages / 12)) : Array(0..<pages)
+        let folder = try TemporaryFolder()
+        var outcomes: [String: Int] = [:]
+        for end in ends { try await Self.look(at: Array(original[..<(end * 4096)]), "cut at page \(end)", folder.path, &outcomes) }
+        print("damaged files: cut at \(ends.count) of \(pages) pages: \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
+        // Nothing of it passes for whole.
+        #expect(outcomes["verify 0"] == nil && outcomes["verify 6", default: 0] + outcomes["verify 3", default: 0] == ends.count)
+    }
+
     private static func run(_ original: [UInt8], _ numbers: [Int]) async throws -> [String: Int] {
         let folder = try TemporaryFolder()
         var outcomes: [String: Int] = [:]
@@ -89,31 +102,35 @@ struct DamagedFilesTests {
             var dice = Dice(state: seed &+ UInt64(number)), bytes = original
             let kind = Kind.allCases[number % Kind.allCases.count]
             damage(&bytes, kind, &dice)
-            let store = folder.path + "/\(number).tarn", new = folder.path + "/\(number).new"
-            try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
-            try Data(bytes).write(to: URL(fileURLWithPath: store + "/data.mdb"))
-            for (name, arguments) in [("stat", ["stat", store]), ("dump", ["dump", store]), ("verify", ["verify", store]), ("salvage", ["salvage", store, new])] {
-                let result = try await TarnProcess(
-                    ["-s", "KILL", "\(patience)", TarnProcess.executable, "inspect"] + arguments, environment: ["SWIFT_BACKTRACE": "enable=no"],
-                    program: "/usr/bin/timeout"
-                ).end()
-                let place = "seed \(seed), file \(number), \(kind.rawValue), \(name)"
-                // 124 and 137 are what `timeout` makes of a command that hangs; 128 and more of one that a signal ended.
-                #expect(result.status >= 0 && result.status < 100, "\(place): \(result.status) \(result.error.suffix(300))")
-                #expect([0, 3, 6].contains(result.status), "\(place): \(result.status) \(result.error)")
-                #expect(!result.output.isEmpty || !result.error.isEmpty, "\(place): it says nothing")
-                outcomes["\(name) \(result.status)", default: 0] += 1
-            }
-            let after = try [UInt8](Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb")))
-            #expect(after == bytes, "file \(number): it was written to")
-            if FileManager.default.fileExists(atPath: new) {
-                let report = try StoreVerification(ofStoreAt: new)
-                // A letter of the catalog that changed may leave another name of a value behind; nothing else follows from it.
-                let isSound = report.isSound || Set(report.counts.keys) == [.rowValue]
-                #expect(isSound, "seed \(seed), file \(number), \(kind.rawValue): \(report.findings.prefix(3))")
-            }
-            for path in [store, new] { try? FileManager.default.removeItem(atPath: path) }
+            try await look(at: bytes, "seed \(seed), file \(number), \(kind.rawValue)", folder.path, &outcomes)
         }
         return outcomes
+    }
+
+    /// Each command on a file, as a process of its own.
+    private static func look(at bytes: [UInt8], _ what: String, _ folder: String, _ outcomes: inout [String: Int]) async throws {
+        let store = folder + "/damaged.tarn", new = folder + "/new.tarn"
+        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
+        try Data(bytes).write(to: URL(fileURLWithPath: store + "/data.mdb"))
+        for (name, arguments) in [("stat", ["stat", store]), ("dump", ["dump", store]), ("verify", ["verify", store]), ("salvage", ["salvage", store, new])] {
+            let result = try await TarnProcess(
+                ["-s", "KILL", "\(patience)", TarnProcess.executable, "inspect"] + arguments, environment: ["SWIFT_BACKTRACE": "enable=no"],
+                program: "/usr/bin/timeout"
+            ).end()
+            let place = "\(what), \(name)"
+            // 124 and 137 are what `timeout` makes of a command that hangs; 128 and more of one that a signal ended.
+            #expect(result.status >= 0 && result.status < 100, "\(place): \(result.status) \(result.error.suffix(300))")
+            #expect([0, 3, 6].contains(result.status), "\(place): \(result.status) \(result.error)")
+            #expect(!result.output.isEmpty || !result.error.isEmpty, "\(place): it says nothing")
+            outcomes["\(name) \(result.status)", default: 0] += 1
+        }
+        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))) == bytes, "\(what): it was written to")
+        if FileManager.default.fileExists(atPath: new) {
+            let report = try StoreVerification(ofStoreAt: new)
+            // A letter of the catalog that changed may leave another name of a value behind; nothing else follows from it.
+            let isSound = report.isSound || Set(report.counts.keys) == [.rowValue]
+            #expect(isSound, "\(what): \(report.findings.prefix(3))")
+        }
+        for path in [store, new] { try? FileManager.default.removeItem(atPath: path) }
     }
 }

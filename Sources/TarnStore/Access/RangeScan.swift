@@ -1,0 +1,129 @@
+// The rows of a range of keys: one by one through a cursor, or several at a time along the pages.
+
+internal import LMDB
+
+extension StoreAccess {
+    /// Every row of an entity whose key is in the range, in key order or against it, until the closure returns false.
+    func scan(
+        _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, RowView) throws -> Bool
+    ) throws {
+        try walk(entity, in: range, reversed: reversed) { key, value in
+            try lending { try body(key, view(value(), entity, key)) }
+        }
+    }
+
+    /// The number of records of an entity whose key is in the range. Walks over them, except for `.all`.
+    func count(_ entity: Catalog.Entity, in range: KeyRange) throws -> Int {
+        if range == .all { return try count(entity) }
+        var count = 0
+        try walk(entity, in: range, reversed: false) { _, _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    /// The rows of an entity whose key is in the range, in key order or against it, several at a time, until the closure returns false.
+    ///
+    /// Rows are looked at together and handed over afterwards: the processor waits for the memory of all of them at once, and a row that is
+    /// copied as soon as it was put together would wait for itself.
+    func forEachRow(
+        _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
+    ) throws {
+        let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { try (KeyBounds(range, $0.entity), $0.entity.members == nil) }
+        /// A row that is compressed, damaged, or of another entity of the tree.
+        func alone(_ key: Bytes, _ value: Bytes) throws -> Bool {
+            try lending {
+                let row = try plan._withUnsafeGuaranteedRef { try dividedView(value, $0.entity, key) }
+                guard try plan._withUnsafeGuaranteedRef({ try row.entity == $0.entityID || isOf($0.entity, row) }) else { return true }
+                return try withUnsafePointer(to: lent(row, plan, key)) { try body(UnsafeBufferPointer(start: $0, count: 1)) }
+            }
+        }
+        guard !reversed, hasOwnTree, !bounds.compareWholeKeys else {
+            let entity = plan._withUnsafeGuaranteedRef { $0.entity }
+            return try walk(entity, bounds, reversed: reversed) { key, value in try alone(key, value()) }
+        }
+        let context = LentContext(raw: raw, plan: plan, rows: self.rows)
+        let (id, table, root) = plan._withUnsafeGuaranteedRef { ($0.entityID, $0.table, $0.entity.root) }
+        try withUnsafeTemporaryAllocation(of: LentRow.self, capacity: StoreAccess.rowsAtOnce) { rows in
+            try forEachEntry(table, root, bounds) { entries in
+                var count = 0
+                for (key, value) in entries {
+                    if let row = RowView(value), row.entity == id, let lent = LentRow(row, context) {
+                        rows.initializeElement(at: count, to: lent)
+                        count += 1
+                        continue
+                    }
+                    guard try count == 0 || body(UnsafeBufferPointer(rebasing: rows[..<count])) else { return false }
+                    count = 0
+                    guard try alone(key, value) else { return false }
+                }
+                return try count == 0 || body(UnsafeBufferPointer(rebasing: rows[..<count]))
+            }
+        }
+    }
+
+    /// Entries of a tree from the lower bound to the upper one: a few first, for who wants no more, then more at a time.
+    private func forEachEntry(
+        _ table: Table, _ root: UInt16, _ bounds: KeyBounds, _ body: (Slice<UnsafeMutableBufferPointer<RawCursor.Entry>>) throws -> Bool
+    ) throws {
+        // Along pages: looking at the next row is then cheaper than asking liblmdb for it.
+        var pages = try ForwardScan(raw, table, name: TableName.records(root))
+        try bounds.lower.withUnsafeBytes { try pages.seek($0) }
+        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: StoreAccess.rowsAtOnce) { batch in
+            var size = StoreAccess.rowsAtFirst
+            while true {
+                let count = try pages.fill(UnsafeMutableBufferPointer(rebasing: batch[..<size]))
+                guard count > 0 else { return }
+                var inside = count
+                while inside > 0, !bounds.isBeforeUpper(batch[inside - 1].key) { inside -= 1 }
+                guard try body(batch[..<inside]), inside == count else { return }
+                size = min(2 * size, StoreAccess.rowsAtOnce)
+            }
+        }
+    }
+
+    private static let rowsAtFirst = 4, rowsAtOnce = 32
+
+    private func walk(
+        _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool
+    ) throws {
+        try walk(entity, KeyBounds(range, entity), reversed: reversed, body)
+    }
+
+    private func walk(
+        _ entity: Catalog.Entity, _ bounds: KeyBounds, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool
+    ) throws {
+        let source = try EntityCursor(self, entity), cursor = source.cursor
+        defer { source.close() }
+        var entry = try reversed ? last(cursor, bounds) : first(cursor, bounds)
+        while let (key, value) = entry {
+            guard reversed ? bounds.isFromLower(key) : bounds.isBeforeUpper(key) else { return }
+            if try !bounds.needsWholeKey(key) || isInside(bounds, entity, key, source.row(key, value)) {
+                guard try body(key, { try source.row(key, value) }) else { return }
+            }
+            entry = try reversed ? cursor.previous() : cursor.next()
+        }
+    }
+
+    private func first(_ cursor: RawCursor, _ bounds: KeyBounds) throws -> RawCursor.Entry? {
+        if bounds.lower.isEmpty { return try cursor.first() }
+        return try bounds.lower.withUnsafeBytes { try cursor.seek($0) }
+    }
+
+    /// The last entry before the upper bound.
+    private func last(_ cursor: RawCursor, _ bounds: KeyBounds) throws -> RawCursor.Entry? {
+        guard let upper = bounds.upper else { return try cursor.last() }
+        let behind = try upper.withUnsafeBytes { try cursor.seek($0) }
+        return behind == nil ? try cursor.last() : try cursor.previous()
+    }
+
+    private func isInside(_ bounds: KeyBounds, _ entity: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> Bool {
+        try lending {
+            guard let whole = try view(value, entity, key).body.key(of: entity) else {
+                throw StoreError.damagedRow(entity: entity.name, key: describe(key))
+            }
+            return bounds.contains(whole)
+        }
+    }
+}

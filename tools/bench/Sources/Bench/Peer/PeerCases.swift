@@ -18,27 +18,64 @@ enum PeerCases {
     /// The database after an import, open.
     static func fill(_ options: Options) throws -> DatabasePool {
         let pages = try Pages(in: options.pages), database = try PeerDatabase(in: options.store)
-        for group in pages.groups(of: options.pagesPerCommit) { try database.pool.write(PeerBatch(try IssueDocument.decode(group)).write) }
+        for group in pages.groups(of: options.pagesPerCommit) {
+            let batch = PeerBatch(try IssueDocument.decode(group))
+            try database.pool.write { try batch.write(to: $0, .byHand) }
+        }
         return database.pool
     }
 
-    private static func importPages(_ options: Options) throws -> Measurement {
+    private static func importPages(_ options: Options) throws -> PeerMeasurement<Measurement> {
         let pages = try Pages(in: options.pages)
-        let database = try PeerDatabase(in: options.store)
-        var commits = 0
-        let seconds = try stopwatch {
-            for group in pages.groups(of: options.pagesPerCommit) {
-                let batch = PeerBatch(try IssueDocument.decode(group))
-                try database.pool.write(batch.write)
-                commits += 1
+        return try PeerMeasurement(in: options.store) { way, directory in
+            let database = try PeerDatabase(in: directory)
+            var commits = 0
+            let seconds = try stopwatch {
+                for group in pages.groups(of: options.pagesPerCommit) {
+                    let batch = PeerBatch(try IssueDocument.decode(group))
+                    try database.pool.write { try batch.write(to: $0, way) }
+                    commits += 1
+                }
             }
+            let counts = try database.counts()
+            // Closing may leave the log beside the database, as large as it ever was; it is no part of the store's size.
+            _ = try database.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            try database.pool.close()
+            return Measurement(
+                seconds: seconds, megabytes: pages.megabytes, commits: commits, counts: counts, durability: "full",
+                compression: "none", storeBytes: try sizeOfFiles(in: directory))
         }
-        let counts = try database.counts()
-        // Closing may leave the log beside the database, as large as it ever was; it is no part of the store's size.
-        _ = try database.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        try database.pool.close()
-        return Measurement(
-            seconds: seconds, megabytes: pages.megabytes, commits: commits, counts: counts, durability: "full",
-            compression: "none", storeBytes: try sizeOfFiles(in: options.store))
     }
 }
+
+/// What one run of an import measured in both ways; each into a database of its own, in which the same must be afterwards.
+struct PeerMeasurement<Figures: Encodable & PeerFigures>: Encodable {
+    let records: Figures
+    let byHand: Figures
+
+    init(in directory: URL, _ measure: (PeerWay, URL) throws -> Figures) throws {
+        records = try measure(.records, directory.appending(path: "records"))
+        // What was left to be written must not be paid for by the second one.
+        sync()
+        byHand = try measure(.byHand, directory.appending(path: "by-hand"))
+        guard records.counts == byHand.counts else { throw BenchmarkError("the peer's two ways stored different records") }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case byHand = "seconds_by_hand"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try records.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(byHand.seconds, forKey: .byHand)
+    }
+}
+
+protocol PeerFigures {
+    var seconds: Double { get }
+    var counts: [String: Int] { get }
+}
+
+extension Measurement: PeerFigures {}
+extension ShapeMeasurement: PeerFigures {}

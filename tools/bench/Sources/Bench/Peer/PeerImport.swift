@@ -1,7 +1,16 @@
 // How the peer writes what it decoded: upserts of every record, once in each transaction and in key order.
+// There are two ways of it: what a user of GRDB writes, and what can be had by giving that up.
 
 import Foundation
 import GRDB
+
+/// How the peer's records get into the database.
+enum PeerWay: CaseIterable {
+    /// `record.upsert(db)` of `Codable` records, and requests: what GRDB is used for.
+    case records
+    /// Prepared statements with arguments in the order of the columns.
+    case byHand
+}
 
 /// What the pages of one transaction hold, every record once.
 struct PeerBatch {
@@ -25,7 +34,28 @@ struct PeerBatch {
     }
 
     /// Writes the batch in key order, so that new rows are appended instead of splitting pages.
-    func write(to database: Database) throws {
+    func write(to database: Database, _ way: PeerWay) throws {
+        switch way {
+        case .records: try writeRecords(to: database)
+        case .byHand: try writeByHand(to: database)
+        }
+    }
+
+    private func writeRecords(to database: Database) throws {
+        for user in users.inKeyOrder { try user.upsert(database) }
+        for label in labels.inKeyOrder { try label.upsert(database) }
+        for milestone in milestones.inKeyOrder { try milestone.upsert(database) }
+        for document in issues.inKeyOrder {
+            let id = document.issue.id
+            try document.issue.upsert(database)
+            try IssueLabel.filter { $0.issueId == id }.deleteAll(database)
+            for label in document.labels { try IssueLabel(issueId: id, labelId: label.id).insert(database) }
+            try IssueAssignee.filter { $0.issueId == id }.deleteAll(database)
+            for user in document.assignees { try IssueAssignee(issueId: id, userId: user.id).insert(database) }
+        }
+    }
+
+    private func writeByHand(to database: Database) throws {
         try users.upsert(into: database)
         try labels.upsert(into: database)
         try milestones.upsert(into: database)
@@ -33,7 +63,8 @@ struct PeerBatch {
         let upsert = try database.upsertStatement(for: Issue.self)
         let labels = try JoinTable(database, "issue_label", target: "label_id")
         let assignees = try JoinTable(database, "issue_assignee", target: "user_id")
-        for (id, document) in issues.sorted(by: { $0.key < $1.key }) {
+        for document in issues.inKeyOrder {
+            let id = document.issue.id
             try upsert.execute(document.issue)
             try labels.replace(document.labels.map(\.id), of: id)
             try assignees.replace(document.assignees.map(\.id), of: id)
@@ -65,6 +96,10 @@ private struct JoinTable {
 extension Dictionary where Key == Int64, Value: PeerRow {
     fileprivate func upsert(into database: Database) throws {
         let statement = try database.upsertStatement(for: Value.self)
-        for (_, record) in sorted(by: { $0.key < $1.key }) { try statement.execute(record) }
+        for record in inKeyOrder { try statement.execute(record) }
     }
+}
+
+extension Dictionary where Key == Int64 {
+    fileprivate var inKeyOrder: [Value] { sorted { $0.key < $1.key }.map(\.value) }
 }

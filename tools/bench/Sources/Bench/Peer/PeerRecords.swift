@@ -3,7 +3,7 @@
 import Foundation
 import GRDB
 
-struct User: Codable, FetchableRecord, TableRecord {
+struct User: Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "user"
 
     var id: Int64
@@ -46,7 +46,7 @@ struct User: Codable, FetchableRecord, TableRecord {
     }
 }
 
-struct Label: Codable, FetchableRecord, TableRecord {
+struct Label: Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "label"
 
     var id: Int64
@@ -66,7 +66,7 @@ struct Label: Codable, FetchableRecord, TableRecord {
     }
 }
 
-struct Milestone: Codable, FetchableRecord, TableRecord {
+struct Milestone: Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "milestone"
 
     var id: Int64
@@ -87,7 +87,7 @@ struct Milestone: Codable, FetchableRecord, TableRecord {
 }
 
 /// An issue: 21 values of its own and two references.
-struct Issue: Codable, FetchableRecord, TableRecord {
+struct Issue: Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "issue"
 
     var id: Int64
@@ -135,5 +135,42 @@ struct Issue: Codable, FetchableRecord, TableRecord {
         case closedAt = "closed_at"
         case userId = "user_id"
         case milestoneId = "milestone_id"
+    }
+}
+
+/// That an issue has a label.
+struct IssueLabel: Codable, PersistableRecord {
+    static let databaseTableName = "issue_label"
+    // A list may name a record twice.
+    static let persistenceConflictPolicy = PersistenceConflictPolicy(insert: .ignore)
+
+    var issueId: Int64
+    var labelId: Int64
+
+    enum CodingKeys: String, CodingKey {
+        case issueId = "issue_id"
+        case labelId = "label_id"
+    }
+
+    enum Columns {
+        static let issueId = Column(CodingKeys.issueId)
+    }
+}
+
+/// That somebody is assigned to an issue.
+struct IssueAssignee: Codable, PersistableRecord {
+    static let databaseTableName = "issue_assignee"
+    static let persistenceConflictPolicy = PersistenceConflictPolicy(insert: .ignore)
+
+    var issueId: Int64
+    var userId: Int64
+
+    enum CodingKeys: String, CodingKey {
+        case issueId = "issue_id"
+        case userId = "user_id"
+    }
+
+    enum Columns {
+        static let issueId = Column(CodingKeys.issueId)
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 /// A record as it is decoded from JSON, and its values in the order of its table's columns.
-protocol ShapeDocument: Decodable, Sendable {
+protocol ShapeDocument: Codable, Sendable {
     associatedtype CodingKeys: CodingKey, CaseIterable
     var id: Int64 { get }
     var arguments: StatementArguments { get }
@@ -38,18 +38,24 @@ struct PeerTreeRecord: Decodable, Sendable {
 }
 
 enum PeerShapes {
-    static func measure(_ shape: Shape, _ options: Options) throws -> ShapeMeasurement {
+    static func measure(_ shape: Shape, _ options: Options) throws -> PeerMeasurement<ShapeMeasurement> {
         let bodies = try Shape.bodies(in: options.pages)
-        let pool = try PeerDatabase(in: options.store) { try createTables(shape, $0) }.pool
+        return try PeerMeasurement(in: options.store) { try measure(shape, bodies, options.pagesPerCommit, $0, in: $1) }
+    }
+
+    private static func measure(
+        _ shape: Shape, _ bodies: [Data], _ bodiesPerCommit: Int, _ way: PeerWay, in directory: URL
+    ) throws -> ShapeMeasurement {
+        let pool = try PeerDatabase(in: directory) { try createTables(shape, $0) }.pool
         var commits = 0
         let seconds = try stopwatch {
-            for first in stride(from: 0, to: bodies.count, by: options.pagesPerCommit) {
-                let group = bodies[first..<min(first + options.pagesPerCommit, bodies.count)]
+            for first in stride(from: 0, to: bodies.count, by: bodiesPerCommit) {
+                let group = bodies[first..<min(first + bodiesPerCommit, bodies.count)]
                 switch shape {
-                case .wide: try importWide(group, pool)
-                case .deep: try importTrees(decodeOnAllCores([PeerTreeRecord].self, group).flatMap(\.self), shape, pool)
+                case .wide: try importWide(group, pool, way)
+                case .deep: try importTrees(decodeOnAllCores([PeerTreeRecord].self, group).flatMap(\.self), shape, pool, way)
                 // A run of them: one alone is decoded sooner than it is handed to another core.
-                case .small: try importTrees(decodeOnAllCores(PeerTreeRecord.self, group, run: 16), shape, pool)
+                case .small: try importTrees(decodeOnAllCores(PeerTreeRecord.self, group, run: 16), shape, pool, way)
                 }
                 commits += 1
             }
@@ -59,11 +65,11 @@ enum PeerShapes {
         try pool.close()
         return ShapeMeasurement(
             seconds: seconds, bodies: bodies, commits: commits, counts: counts, compression: "none",
-            storeBytes: try sizeOfFiles(in: options.store))
+            storeBytes: try sizeOfFiles(in: directory))
     }
 
     /// Every response lists records of the next table.
-    private static func importWide(_ group: ArraySlice<Data>, _ pool: DatabasePool) throws {
+    private static func importWide(_ group: ArraySlice<Data>, _ pool: DatabasePool, _ way: PeerWay) throws {
         var tables: [String: [PeerWideRecord]] = [:]
         for (offset, records) in try decodeOnAllCores([PeerWideRecord].self, group).enumerated() {
             tables[Shape.wide.entity(ofBody: group.startIndex + offset), default: []] += records
@@ -71,27 +77,40 @@ enum PeerShapes {
         let columns = PeerWideRecord.CodingKeys.allCases.map(\.stringValue), batch = tables
         try pool.write { database in
             for (table, records) in batch {
-                let statement = try database.upsertStatement(into: table, columns)
                 // In key order, so that new rows are appended. Places are sorted: a record takes kilobytes.
-                for place in records.indices.sorted(by: { records[$0].id < records[$1].id }) {
-                    statement.setUncheckedArguments(records[place].arguments)
-                    try statement.execute()
+                let places = records.indices.sorted { records[$0].id < records[$1].id }
+                switch way {
+                case .records:
+                    let upsert = try PeerTable.upsert(PeerWideRecord.self, into: table)
+                    for place in places { try upsert(records[place], database) }
+                case .byHand:
+                    let statement = try database.upsertStatement(into: table, columns)
+                    for place in places {
+                        statement.setUncheckedArguments(records[place].arguments)
+                        try statement.execute()
+                    }
                 }
             }
         }
     }
 
-    private static func importTrees(_ trees: [PeerTreeRecord], _ shape: Shape, _ pool: DatabasePool) throws {
+    private static func importTrees(_ trees: [PeerTreeRecord], _ shape: Shape, _ pool: DatabasePool, _ way: PeerWay) throws {
         let columns = PeerTreeRecord.CodingKeys.allCases.dropLast().map(\.stringValue) + ["parent_id"]
         try pool.write { database in
             // Level by level, so that the records of a table follow each other, in key order.
             var level = trees.map { (record: $0, parent: Int64?.none) }
             for table in shape.entities {
-                let statement = try database.upsertStatement(into: table, columns)
                 level.sort { $0.record.id < $1.record.id }
-                for (record, parent) in level {
-                    statement.setUncheckedArguments(record.arguments(parent: parent))
-                    try statement.execute()
+                switch way {
+                case .records:
+                    let upsert = try PeerTable.upsert(PeerTreeRow.self, into: table)
+                    for (record, parent) in level { try upsert(PeerTreeRow(record, parent: parent), database) }
+                case .byHand:
+                    let statement = try database.upsertStatement(into: table, columns)
+                    for (record, parent) in level {
+                        statement.setUncheckedArguments(record.arguments(parent: parent))
+                        try statement.execute()
+                    }
                 }
                 level = level.flatMap { record, _ in (record.children ?? []).map { ($0, record.id) } }
             }

@@ -9,9 +9,7 @@ extension Issue {
     static let labels = hasMany(Label.self, through: issueLabels, using: IssueLabel.label, key: "labels")
 }
 
-/// The join table of issues and labels.
-struct IssueLabel: TableRecord {
-    static let databaseTableName = "issue_label"
+extension IssueLabel {
     static let label = belongsTo(Label.self, using: ForeignKey(["label_id"]))
 }
 

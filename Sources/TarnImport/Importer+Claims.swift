@@ -31,7 +31,7 @@ struct ClaimPlace: Hashable {
 extension Importer {
     /// A member of a list whose owner is not the one that counts.
     struct LostMember: Hashable {
-        var note: Int
+        var list: Int
         var member: [UInt8]
     }
 
@@ -43,26 +43,39 @@ extension Importer {
 
     /// Finds members that several records claim as their own, and reports them.
     ///
-    /// - Parameter counts: whether the list of a note is the last word of its record.
-    /// - Returns: the members of notes that lose them to another one.
-    func lostMembers(where counts: (Int) -> Bool) -> Set<LostMember> {
-        var holders: [ClaimedMember: Int] = [:], lost: Set<LostMember> = []
-        for (index, note) in drafter.derived.enumerated() where counts(index) && !note.field.isList {
-            // Of duplicates the draft counts that the entity's policy says: so do lists.
-            let firstWins = plan.plans[note.ownerPlan].policies.firstWins
-            for member in note.members {
-                let claimed = ClaimedMember(plan: note.ownerPlan, field: note.field.id, member: member)
-                guard let holder = holders.updateValue(index, forKey: claimed) else { continue }
-                let other = drafter.derived[holder]
-                guard other.target != note.target else { continue }
-                if firstWins { holders[claimed] = holder }
-                lost.insert(LostMember(note: firstWins ? index : holder, member: member))
+    /// - Parameter counts: whether a list is the last word of its record.
+    /// - Returns: the members of lists that lose them to another one.
+    func lostMembers(_ counts: [Bool]) -> Set<LostMember> {
+        var lost: Set<LostMember> = []
+        let lists = drafter.derived.lists, members = drafter.derived.members
+        var holders = PositionTable(count: members.count)
+        for (number, list) in lists.enumerated() where counts[number] {
+            guard case .derived(let slot) = plan.plans[Int(list.plan)].slots[Int(list.slot)].kind, !slot.isListed else { continue }
+            for place in list.members {
+                func isSame(_ other: Int) -> Bool {
+                    members[other].hash == members[place].hash
+                        && Bytes.equal(drafter.derived.bytes(members[other].key), drafter.derived.bytes(members[place].key))
+                        && seed(of: lists[Int(members[other].list)]) == slot.seed
+                }
+                guard let holder = holders.insert(place, hash: members[place].hash, isEqual: isSame) else { continue }
+                // Of duplicates the draft counts that the entity's policy says: so do lists.
+                let firstWins = plan.plans[Int(slot.owner)].policies.firstWins
+                let otherNumber = Int(members[holder].list), other = lists[otherNumber]
+                let isOwn = Bytes.equal(drafter.derived.bytes(other.target), drafter.derived.bytes(list.target))
+                if isOwn || !firstWins { holders.replace(with: place, hash: members[place].hash, isEqual: isSame) }
+                guard !isOwn else { continue }
+                let member = Array(drafter.derived.bytes(members[place].key))
+                lost.insert(LostMember(list: firstWins ? number : otherNumber, member: member))
                 reportConflict(
-                    plan.plans[note.ownerPlan].entity, member, note.field.name,
-                    (other.entity, other.target, other.path), (note.entity, note.target, note.path), firstWins: firstWins)
+                    plan.plans[Int(slot.owner)].entity, member, plan.plans[Int(list.plan)].details[Int(list.slot)].derived?.field.name ?? "",
+                    described(other), described(list), firstWins: firstWins)
             }
         }
         return lost
+    }
+
+    private func described(_ list: DerivedList) -> (entity: String, key: [UInt8], path: String) {
+        (plan.plans[Int(list.plan)].entity.name, Array(drafter.derived.bytes(list.target)), path(of: list))
     }
 
     /// References of one-to-one relationships: of those that lead to one record the later counts; the others are cleared, stored
@@ -137,12 +150,5 @@ extension Importer {
                 message:
                     "\(second.entity) \(describe(second.key)) has it here, and \(first.entity) \(describe(first.key)) at \(first.path); the \(firstWins ? "earlier" : "later") one counts"
             ))
-    }
-}
-
-extension Catalog.Field {
-    /// Whether it is a relationship to many.
-    var isList: Bool {
-        if case .reference(let reference) = kind { reference.isToMany } else { false }
     }
 }

@@ -11,68 +11,128 @@ extension Importer {
         _ writer: inout StoreWriter, _ tally: inout ImportTally, except older: Set<[UInt8]>, hasLocal: Bool
     ) throws {
         guard !drafter.derived.isEmpty else { return }
-        // The last list that is said of a relationship of a record counts.
-        var last: [[UInt8]: Int] = [:]
-        for (index, note) in drafter.derived.enumerated() { last[note.identity] = index }
-        let lost = lostMembers { drafter.derived[$0].keepsOthers || last[drafter.derived[$0].identity] == $0 }
-        for (index, note) in drafter.derived.enumerated() where note.keepsOthers || last[note.identity] == index {
+        let counts = countingLists()
+        let lost = lostMembers(counts)
+        var current: (plan: Int32, slot: Int32) = (-1, -1), relationship: DerivedRelationship?
+        for (number, list) in drafter.derived.lists.enumerated() where counts[number] {
             try cancellation?.check()
-            if !older.isEmpty, older.contains(Array("\(note.root) ".utf8) + note.target) { continue }
-            let owner = plan.plans[note.ownerPlan].entity
-            guard let indexID = note.field.index else { continue }
-            for (position, member) in note.members.enumerated() where note.unsetMembers.contains(member) {
-                if !lost.isEmpty, lost.contains(LostMember(note: index, member: member)) { continue }
-                if hasLocal, !note.isListed,
-                    try member.withUnsafeBytes({
-                        try keepsLocalReference(plan.plans[note.ownerPlan], $0, note.field.id, to: note.target, &writer)
-                    })
-                {
-                    continue
-                }
-                let outcome =
-                    note.isListed
-                    ? try set(note.field, contains: note.target, true, of: owner, member, &writer)
-                    : try set(
-                        note.field, to: note.target, position: note.isOrdered ? UInt32(position) : nil, of: owner, member,
-                        &writer)
-                guard let outcome else {
-                    drafter.diagnosticCount += 1
-                    if drafter.diagnostics.count < diagnosticLimit {
-                        drafter.diagnostics.append(note.unstorable(member, owner: owner.name))
-                    }
-                    continue
-                }
-                if case .updated = outcome { countUpdated(note.ownerPlan, member, in: &tally) }
+            // One follows the other of the same kind, mostly.
+            if list.plan != current.plan || list.slot != current.slot {
+                current = (list.plan, list.slot)
+                relationship = self.relationship(of: list)
             }
-            if note.keepsOthers { continue }
+            guard let relationship, let index = relationship.field.index else { continue }
+            if !older.isEmpty, older.contains(Array("\(relationship.root) ".utf8) + Array(drafter.derived.bytes(list.target))) { continue }
+            if list.hasUnset {
+                try setMembers(list, number, relationship, lost, hasLocal: hasLocal, &writer, &tally)
+            }
+            if list.keepsOthers { continue }
             try writer.applyIndexChanges()
-            let members = Set(note.members)
             // A key that holds the reference cannot let go of it.
-            if owner.key.contains(note.field.id) { continue }
-            var left: [[UInt8]] = []
-            try note.target.withUnsafeBytes { target in
-                try writer.access.referrers(of: target, through: indexID, positioned: note.isOrdered) { referrer in
-                    if !members.contains(Array(referrer)) { left.append(Array(referrer)) }
-                    return true
-                }
-            }
-            for referrer in left {
-                if hasLocal, !note.isListed,
+            if relationship.isKey { continue }
+            for referrer in try left(list, relationship, through: index, writer.access) {
+                if hasLocal, !relationship.isListed,
                     try referrer.withUnsafeBytes({
-                        try keepsLocalReference(plan.plans[note.ownerPlan], $0, note.field.id, to: nil, &writer)
+                        try keepsLocalReference(plan.plans[relationship.ownerPlan], $0, relationship.field.id, to: nil, &writer)
                     })
                 {
                     continue
                 }
                 let outcome =
-                    note.isListed
-                    ? try set(note.field, contains: note.target, false, of: owner, referrer, &writer)
-                    : try set(note.field, to: nil, position: nil, of: owner, referrer, &writer)
+                    relationship.isListed
+                    ? try set(
+                        relationship.field, contains: Array(drafter.derived.bytes(list.target)), false, of: relationship.owner, referrer,
+                        &writer)
+                    : try set(relationship.field, to: nil, position: nil, of: relationship.owner, referrer, &writer)
                 if case .updated? = outcome {
-                    countUpdated(note.ownerPlan, referrer, in: &tally)
+                    countUpdated(relationship.ownerPlan, referrer, in: &tally)
                 }
             }
         }
+    }
+
+    /// Whether a list is what its record says of the relationship: the last one, unless lists add to each other.
+    private func countingLists() -> [Bool] {
+        let lists = drafter.derived.lists
+        var table = PositionTable(count: lists.count), counts = Array(repeating: false, count: lists.count)
+        for number in lists.indices.reversed() {
+            let isLast = table.insert(number, hash: lists[number].hash) { isSame(lists[$0], lists[number]) } == nil
+            counts[number] = isLast || lists[number].keepsOthers
+        }
+        return counts
+    }
+
+    /// Whether two lists are of the same record and relationship.
+    private func isSame(_ a: DerivedList, _ b: DerivedList) -> Bool {
+        guard a.hash == b.hash, a.plan == b.plan && a.slot == b.slot || seed(of: a) == seed(of: b) else { return false }
+        return Bytes.equal(drafter.derived.bytes(a.target), drafter.derived.bytes(b.target))
+    }
+
+    /// The relationship of a list, whichever of the entities that inherit it the record is of.
+    func seed(of list: DerivedList) -> UInt64 {
+        if case .derived(let slot) = plan.plans[Int(list.plan)].slots[Int(list.slot)].kind { slot.seed } else { 0 }
+    }
+
+    private func relationship(of list: DerivedList) -> DerivedRelationship? {
+        let from = plan.plans[Int(list.plan)], details = from.details[Int(list.slot)]
+        return details.derived.map {
+            DerivedRelationship(
+                $0, owner: plan.plans[$0.owner].entity, root: from.entity.root, entity: from.entity.name, name: details.name)
+        }
+    }
+
+    /// Sets the references of members that came as bare keys, and of those whose references are a list.
+    private func setMembers(
+        _ list: DerivedList, _ number: Int, _ relationship: DerivedRelationship, _ lost: Set<LostMember>, hasLocal: Bool,
+        _ writer: inout StoreWriter, _ tally: inout ImportTally
+    ) throws {
+        let target = Array(drafter.derived.bytes(list.target)), ownerPlan = relationship.ownerPlan
+        for (position, place) in list.members.enumerated() where drafter.derived.members[place].isUnset {
+            let member = Array(drafter.derived.bytes(drafter.derived.members[place].key))
+            if !lost.isEmpty, lost.contains(LostMember(list: number, member: member)) { continue }
+            if hasLocal, !relationship.isListed,
+                try member.withUnsafeBytes({
+                    try keepsLocalReference(plan.plans[ownerPlan], $0, relationship.field.id, to: target, &writer)
+                })
+            {
+                continue
+            }
+            let outcome =
+                relationship.isListed
+                ? try set(relationship.field, contains: target, true, of: relationship.owner, member, &writer)
+                : try set(
+                    relationship.field, to: target, position: relationship.isOrdered ? UInt32(position) : nil, of: relationship.owner,
+                    member, &writer)
+            guard let outcome else {
+                drafter.diagnosticCount += 1
+                if drafter.diagnostics.count < diagnosticLimit {
+                    drafter.diagnostics.append(relationship.unstorable(member, of: target, path: path(of: list)))
+                }
+                continue
+            }
+            if case .updated = outcome { countUpdated(ownerPlan, member, in: &tally) }
+        }
+    }
+
+    func path(of list: DerivedList) -> String { drafter.derived.text(list.record) + drafter.derived.text(list.path) }
+
+    /// The records that lead to a list's record and are not in the list.
+    private func left(
+        _ list: DerivedList, _ relationship: DerivedRelationship, through index: UInt32, _ access: StoreAccess
+    ) throws -> [[UInt8]] {
+        let members = drafter.derived.members[list.members]
+        var known: Set<[UInt8]>?, left: [[UInt8]] = []
+        try access.referrers(of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered) { referrer in
+            if members.count > 16 {
+                let set = known ?? Set(members.map { Array(drafter.derived.bytes($0.key)) })
+                known = set
+                if !set.contains(Array(referrer)) { left.append(Array(referrer)) }
+            } else if !members.contains(where: { Bytes.equal(drafter.derived.bytes($0.key), referrer) }) {
+                left.append(Array(referrer))
+            }
+            return true
+        }
+        return left
     }
 
     /// Sets or clears the reference of a record that is there. Nil if it is not.
@@ -131,22 +191,39 @@ extension Importer {
     }
 }
 
-extension DerivedList {
-    /// Whether the references at the other side are lists.
-    fileprivate var isListed: Bool {
-        if case .reference(let reference) = field.kind { reference.isToMany } else { false }
+/// A relationship whose references stand in the other records, and what merging its lists needs.
+struct DerivedRelationship {
+    let ownerPlan: Int
+    /// The entity whose records hold the references, and the field.
+    let owner: Catalog.Entity
+    let field: Catalog.Field
+    /// Whether the references are lists, and whether they have an order as seen from the other side.
+    let isListed: Bool
+    let isOrdered: Bool
+    /// Whether the reference is part of the key of its record.
+    let isKey: Bool
+    /// The tree of the entity that has the relationship, and for diagnostics its name and that of the relationship.
+    let root: UInt16
+    let entity: String
+    let name: String
+
+    init(_ derived: SlotDetails.Derived, owner: Catalog.Entity, root: UInt16, entity: String, name: String) {
+        ownerPlan = derived.owner
+        self.owner = owner
+        field = derived.field
+        isListed = derived.reference.isToMany
+        isOrdered = derived.reference.inverseIsOrdered
+        isKey = owner.key.contains(derived.field.id)
+        self.root = root
+        self.entity = entity
+        self.name = name
     }
 
-    /// Which relationship of which record.
-    fileprivate var identity: [UInt8] {
-        target + [0xFF, UInt8(truncatingIfNeeded: ownerPlan), UInt8(field.id & 0xFF), UInt8(field.id >> 8)]
-    }
-
-    fileprivate func unstorable(_ member: [UInt8], owner: String) -> Diagnostic {
+    fileprivate func unstorable(_ member: [UInt8], of target: [UInt8], path: String) -> Diagnostic {
         Diagnostic(
             code: .referenceUnstorable, path: path, entity: entity,
             key: target.withUnsafeBytes { RecordKey(storageKey: $0) }?.description, field: name,
             message:
-                "\(owner) \(member.withUnsafeBytes { RecordKey(storageKey: $0) }?.description ?? "") is not there, and its \(field.name) would stand in it; fetch it first")
+                "\(owner.name) \(member.withUnsafeBytes { RecordKey(storageKey: $0) }?.description ?? "") is not there, and its \(field.name) would stand in it; fetch it first")
     }
 }

@@ -6,8 +6,8 @@ internal import TarnStore
 struct KeyOwner {
     /// 0 if the record may take the reference, and need not.
     var field: UInt16
-    /// The whole encoding.
-    var tuple: [UInt8]
+    /// The whole encoding; lent.
+    var tuple: Bytes
 }
 
 extension Drafter {

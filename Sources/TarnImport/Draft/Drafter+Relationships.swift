@@ -33,26 +33,20 @@ extension Drafter {
                 destination = chosen.plan
             }
             let target = plan.plans[destination]
-            let ownTuple = target.takesOwner ? longKey.isEmpty ? Array(key.bytes) : longKey : []
+            let own = target.takesOwner ? keepOwnKey() : nil
             keyFound.reset(target.placeCount)
             Drafter.locateKey(tape, index, target, &keyFound)
             if target.hasKeyExtras || injectsKeys {
                 Drafter.resolve(
                     tape, plan.plans, target, index, isInside ? around : Surroundings(), values, keyOnly: true, &keyFound)
             }
-            let hasKey =
-                owner == nil && target.takesOwner
-                ? Drafter.appendKey(
-                    tape, plan.plans, target, index, keyFound, KeyOwner(field: 0, tuple: ownTuple), values, to: &childKey)
-                : Drafter.appendKey(tape, plan.plans, target, index, keyFound, owner, values, to: &childKey)
+            let known = owner ?? own.map { KeyOwner(field: 0, tuple: derived.bytes($0.tuple)) }
+            let hasKey = Drafter.appendKey(tape, plan.plans, target, index, keyFound, known, values, to: &childKey)
             childKey.finishStorageKey(from: 0)
             guard isInside else { return hasKey }
             // One without a key gets its turn all the same, and is reported there.
             var child = Pending(index: index, plan: destination, isListed: false, around: remember(around))
-            if target.takesOwner {
-                child.injectedKey = Array(key.bytes)
-                child.injectedTuple = ownTuple
-            }
+            if let own { (child.injectedKey, child.injectedTuple) = own }
             if hasKey { child.draft = list.find(destination, childKey.bytes) }
             children.append(child)
             return hasKey
@@ -74,8 +68,7 @@ extension Drafter {
         }
         if PlaceList.Place.kind(value) == .owner {
             guard !ownerKey.isEmpty else { return }
-            let owner = ownerKey
-            return owner.withUnsafeBytes { refer(to: $0, tape, current, position, plan) }
+            return refer(to: derived.bytes(ownerKey), tape, current, position, plan)
         }
         let (source, index) = found.at(value, tape)
         // An object there that has no key is not drafted from here, so nobody else reports it.
@@ -144,55 +137,73 @@ extension Drafter {
 
     /// A relationship whose references stand in the other records: nested objects get theirs from here, and the whole list is
     /// noted, so that records that left it lose theirs.
-    mutating func derivedList(_ tape: Tape, _ value: Int, _ position: Int, _ plan: EntityPlan) {
-        guard let derived = plan.details[position].derived else { return }
-        let isToMany = derived.isToMany, kind = PlaceList.Place.kind(value), isInside = kind == .inside || kind == .list
-        var note = DerivedList(
-            ownerPlan: derived.owner, field: derived.field, isOrdered: derived.reference.inverseIsOrdered,
-            target: Array(key.bytes), members: [], unsetMembers: [], keepsOthers: isToMany && plan.slots[position].toMany != .replace,
-            root: plan.entity.root, entity: plan.entity.name, name: plan.details[position].name, path: "")
-        let tuple = longKey.isEmpty ? note.target : longKey
-        // A reference in a list of the other record is no part of its key.
-        let owner = derived.reference.isToMany ? nil : KeyOwner(field: derived.field.id, tuple: tuple)
-        func inject(_ ordinal: Int) {
-            guard isInside else { return }
-            let last = children.count - 1
-            children[last].injectedField = derived.field.id
-            children[last].injectedKey = note.target
-            children[last].injectedTuple = tuple
-            children[last].position = derived.reference.inverseIsOrdered ? UInt32(ordinal) : nil
-        }
+    mutating func derivedList(_ tape: Tape, _ value: Int, _ position: Int, _ plan: EntityPlan, _ slot: Slot.Derived) {
+        let kind = PlaceList.Place.kind(value)
         let (source, index) = found.at(value, tape)
-        var elements: [Int] = []
+        var note = DerivedList(
+            plan: Int32(currentPlan), slot: Int32(position), target: keepOwnKey().key,
+            keepsOthers: slot.isToMany && plan.slots[position].toMany != .replace)
+        let first = derived.members.count
+        var isSound = true
         if kind == .list || kind == .outerList {
-            elements = found.list(value).map { found.elements[$0] }
+            let elements = found.list(value)
+            for (ordinal, element) in elements.enumerated() where isSound {
+                isSound = addDerived(source, found.elements[element], ordinal, position, plan, slot, isInside: kind == .list, from: first, &note)
+            }
         } else {
+            let isInside = kind == .inside
             switch source.kind(index) {
-            case .array where isToMany: source.forEachElement(index) { elements.append($0) }
+            case .array where slot.isToMany:
+                let end = source.end(index)
+                var element = index + 1, ordinal = 0
+                while element < end, isSound {
+                    isSound = addDerived(source, element, ordinal, position, plan, slot, isInside: isInside, from: first, &note)
+                    element = source.next(element)
+                    ordinal += 1
+                }
             case .null: break
             case .array: return reportRelationship(source, index, position, plan)
             default:
-                guard !isToMany else { return reportRelationship(source, index, position, plan) }
-                elements = [index]
+                guard !slot.isToMany else { return reportRelationship(source, index, position, plan) }
+                isSound = addDerived(source, index, -1, position, plan, slot, isInside: isInside, from: first, &note)
             }
         }
-        for (ordinal, element) in elements.enumerated() where source.kind(element) != .null {
-            let around = around(position, isToMany ? ordinal : -1)
-            guard reference(source, element, derived.owner, around, owner: owner, isInside: isInside) else {
-                guard source.kind(element) == .object else { return reportRelationship(source, element, position, plan) }
-                // It is reported in its turn: what it lacks is not its owner.
-                if owner != nil { inject(0) }
-                continue
-            }
-            let member = Array(childKey.bytes)
-            if source.kind(element) == .object, !derived.reference.isToMany, isInside {
-                inject(note.members.count)
-            } else {
-                note.unsetMembers.insert(member)
-            }
-            note.members.append(member)
+        guard isSound else { return derived.dropMembers(from: first) }
+        note.members = first..<derived.members.count
+        if note.hasUnset || (!slot.isListed && !note.members.isEmpty) {
+            (note.record, note.path) = keepPath(source, kind == .inside ? index : current)
         }
-        if !note.unsetMembers.isEmpty || (!derived.reference.isToMany && !note.members.isEmpty) { note.path = path(source, isInside && kind == .inside ? index : current) }
-        self.derived.append(note)
+        derived.add(note, seed: slot.seed)
+    }
+
+    /// False if the element is no record, and makes the whole list unusable.
+    private mutating func addDerived(
+        _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ plan: EntityPlan, _ slot: Slot.Derived, isInside: Bool,
+        from first: Int, _ note: inout DerivedList
+    ) -> Bool {
+        let kind = tape.kind(element)
+        guard kind != .null else { return true }
+        let own = keepOwnKey()
+        // A reference in a list of the other record is no part of its key.
+        let owner = slot.isListed ? nil : KeyOwner(field: slot.field, tuple: derived.bytes(own.tuple))
+        let around = around(position, slot.isToMany ? ordinal : -1)
+        let isReference = reference(tape, element, Int(slot.owner), around, owner: owner, isInside: isInside)
+        guard isReference || kind == .object else {
+            reportRelationship(tape, element, position, plan)
+            return false
+        }
+        let isInjected = kind == .object && !slot.isListed && isInside
+        if isInjected {
+            let last = children.count - 1
+            children[last].injectedField = slot.field
+            children[last].injectedKey = own.key
+            children[last].injectedTuple = own.tuple
+            // One without a key is reported in its turn: what it lacks is not its owner.
+            children[last].position = slot.isOrdered ? UInt32(isReference ? derived.members.count - first : 0) : nil
+        }
+        guard isReference else { return true }
+        note.hasUnset = note.hasUnset || !isInjected
+        derived.addMember(childKey.bytes, isUnset: !isInjected, seed: slot.seed)
+        return true
     }
 }

@@ -5,7 +5,7 @@ internal import TarnStore
 extension Drafter {
     mutating func setNull(_ tape: Tape, _ null: Int, _ position: Int, _ plan: EntityPlan) {
         let slot = plan.slots[position]
-        guard slot.field != 0 else { return derivedList(tape, null, position, plan) }
+        if case .derived(let derived) = slot.kind { return derivedList(tape, null, position, plan, derived) }
         if !slot.isOptional {
             let (tape, index) = found.at(null, tape)
             report(

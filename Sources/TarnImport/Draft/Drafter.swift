@@ -17,33 +17,10 @@ public struct ParentReference: Sendable, Hashable {
     }
 }
 
-/// What a response says about the other end of relationships that are stored there: applied when the batch is merged.
-struct DerivedList {
-    var ownerPlan: Int
-    var field: Catalog.Field
-    var isOrdered: Bool
-    /// The record that has the relationship.
-    var target: [UInt8]
-    /// The records that it leads to, by storage key; those that came as objects are in the drafts.
-    var members: [[UInt8]]
-    /// Those whose reference has to be set when the drafts are stored: that came as bare keys, or whose reference stands in
-    /// a list, to which a draft cannot add.
-    var unsetMembers: Set<[UInt8]>
-    /// Whether members that are not listed stay.
-    var keepsOthers: Bool
-    /// The tree of the entity that has the relationship.
-    var root: UInt16
-    /// For diagnostics.
-    var entity: String
-    var name: String
-    /// Only where there may be one: of lists with bare keys.
-    var path: String
-}
-
 struct Drafter: ~Copyable {
     let plan: ImportPlan
     var list = DraftList()
-    var derived: [DerivedList] = []
+    var derived = DerivedLists()
     var diagnostics: [Diagnostic] = []
     var diagnosticCount = 0
     var diagnosticLimit = ImportReport.diagnosticLimit
@@ -69,9 +46,9 @@ struct Drafter: ~Copyable {
         /// A reference that comes from where the object stands, not from its JSON.
         var injectedField: UInt16 = 0
         /// The key of the record that it belongs to; where no field is injected, only if the plan may take it.
-        var injectedKey: [UInt8] = []
+        var injectedKey = KeptBytes()
         /// The whole encoding of that key.
-        var injectedTuple: [UInt8] = []
+        var injectedTuple = KeptBytes()
         var position: UInt32?
         /// The draft of the same record that was there when the object was found.
         var draft: Int?
@@ -93,7 +70,11 @@ struct Drafter: ~Copyable {
     private(set) var main: Tape?
     private(set) var current = Tape.root
     private(set) var currentPlan = 0
-    private(set) var ownerKey: [UInt8] = []
+    private(set) var ownerKey = KeptBytes()
+    /// The key of what is drafted now, and its whole encoding, once they are kept.
+    private var ownKey: (key: KeptBytes, tuple: KeptBytes)?
+    /// The path of the listed record that is drafted, once it is kept.
+    private var originPath: KeptBytes?
     /// Of the document that the records are from.
     let documentValues: DocumentValues
     /// The same, uncounted.
@@ -129,6 +110,7 @@ struct Drafter: ~Copyable {
         failure = nil
         tombstones.removeAll()
         claims.removeAll()
+        originPath = nil
     }
 
     /// Takes from a document, and from beside it, what its records may take.
@@ -139,7 +121,10 @@ struct Drafter: ~Copyable {
     }
 
     /// Says where the next listed record stands. The position is -1 if it is in no list.
-    mutating func locate(list: String, position: Int, place: Int) { origin = (list, position, place) }
+    mutating func locate(list: String, position: Int, place: Int) {
+        origin = (list, position, place)
+        originPath = nil
+    }
 
     /// Drafts one listed record with everything nested in it.
     ///
@@ -164,7 +149,7 @@ struct Drafter: ~Copyable {
                 around: remember(
                     Surroundings(
                         parentPlan: Int32(parent?.plan ?? -1), position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition)),
-                injectedField: parent?.field ?? 0, injectedKey: parent?.key ?? [], injectedTuple: parent?.tuple ?? []))
+                injectedField: parent?.field ?? 0, injectedKey: derived.keep(parent?.key ?? []), injectedTuple: derived.keep(parent?.tuple ?? [])))
         var listedKey: [UInt8]?, isFirst = true
         while var next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
@@ -204,6 +189,7 @@ struct Drafter: ~Copyable {
         let unmappedBefore = plan.unmappedTotal, reportedBefore = diagnosticCount, derivedBefore = derived.count
         current = pending.index
         currentPlan = pending.plan
+        ownKey = nil
         found.reset(plan.placeCount)
         prefix.removeAll(keepingCapacity: true)
         Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
@@ -213,7 +199,7 @@ struct Drafter: ~Copyable {
             if plan.takesOwner { ownerKey = pending.injectedKey }
         }
         key.removeAll()
-        let owner = pending.injectedTuple.isEmpty ? nil : KeyOwner(field: pending.injectedField, tuple: pending.injectedTuple)
+        let owner = pending.injectedTuple.isEmpty ? nil : KeyOwner(field: pending.injectedField, tuple: derived.bytes(pending.injectedTuple))
         guard Drafter.appendKey(tape, self.plan.plans, plan, pending.index, found, owner, values, to: &key) else {
             let missing =
                 plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != owner?.field } ?? plan.keySlots.first
@@ -271,7 +257,7 @@ struct Drafter: ~Copyable {
                 isComplete = isComplete && (isTaken || slot.isOptional)
             case .toOne(let destination): toOne(tape, place.value, position, destination, plan)
             case .toMany(let destination): toMany(tape, place.value, position, destination, plan)
-            case .derived: derivedList(tape, place.value, position, plan)
+            case .derived(let derived): derivedList(tape, place.value, position, plan, derived)
             }
         }
         body.removeAll()
@@ -331,18 +317,42 @@ struct Drafter: ~Copyable {
         }
     }
 
+    // MARK: Kept for others
+
+    /// The key of what is drafted now, for what is nested in it, and its whole encoding.
+    mutating func keepOwnKey() -> (key: KeptBytes, tuple: KeptBytes) {
+        if let ownKey { return ownKey }
+        let kept = derived.keep(key.bytes)
+        let own = (kept, longKey.isEmpty ? kept : derived.keep(longKey))
+        ownKey = own
+        return own
+    }
+
+    /// As ``path(_:_:)``, as the path of the listed record and how that leads on, which are texts when somebody asks for them.
+    mutating func keepPath(_ tape: Tape, _ index: Int) -> (record: KeptBytes, rest: KeptBytes) {
+        if let main, tape.words.baseAddress != main.words.baseAddress { return keepPath(main, current) }
+        let origin = origin
+        let record = originPath ?? derived.keep { writer in
+            writer.append(origin.list)
+            if origin.position >= 0 { writer.append("[\(origin.position)]") }
+        }
+        originPath = record
+        guard pathBudget > 0 else { return (record, derived.keep { $0.append("…") }) }
+        pathBudget -= index - origin.place
+        return (record, derived.keep { tape.appendPath(to: index, from: origin.place, into: &$0) })
+    }
+
     // MARK: Fields
 
     private mutating func appendInjected(_ pending: Pending) {
+        let key = derived.bytes(pending.injectedKey)
         builder.field(pending.injectedField) { writer in
-            pending.injectedKey.withUnsafeBytes { key in
-                if let position = pending.position {
-                    writer.append(ValueTag.positionedReference)
-                    writer.appendLittleEndian(position)
-                    writer.append(key)
-                } else {
-                    writer.appendValue(tag: ValueTag.reference, key)
-                }
+            if let position = pending.position {
+                writer.append(ValueTag.positionedReference)
+                writer.appendLittleEndian(position)
+                writer.append(key)
+            } else {
+                writer.appendValue(tag: ValueTag.reference, key)
             }
         }
     }

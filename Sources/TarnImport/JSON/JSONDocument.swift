@@ -224,7 +224,15 @@ struct Tape {
 
     /// The same from a place on the way, whose own path is known.
     func path(to target: Int, from start: Int, _ prefix: String, _ firstElement: Int = 0) -> String {
-        var path = prefix, index = start, first = firstElement
+        var path = ByteWriter()
+        path.append(prefix)
+        appendPath(to: target, from: start, firstElement, into: &path)
+        return String(decoding: path.bytes, as: UTF8.self)
+    }
+
+    /// Appends how a place is reached from another one on the way.
+    func appendPath(to target: Int, from start: Int, _ firstElement: Int = 0, into path: inout ByteWriter) {
+        var index = start, first = firstElement
         while index < target {
             let from = index
             switch kind(index) {
@@ -233,7 +241,7 @@ struct Tape {
                 while i < end(from), index == from {
                     let value = i + 1
                     if value <= target, target < next(value) {
-                        path += Tape.step(String(decoding: string(i), as: UTF8.self))
+                        Tape.appendStep(string(i), to: &path)
                         index = value
                     }
                     i = next(value)
@@ -242,22 +250,33 @@ struct Tape {
                 var i = index + 1, position = first
                 while i < end(from), index == from {
                     if i <= target, target < next(i) {
-                        path += "[\(position)]"
+                        path.append("[\(position)]")
                         index = i
                     }
                     i = next(i)
                     position += 1
                 }
-            default: return path
+            default: return
             }
-            if index == from { return path }
+            if index == from { return }
             first = 0
         }
-        return path
     }
 
     /// A key as a part of a path.
-    static func step(_ key: String) -> String { "." + (key.contains(".") ? "'\(key)'" : key) }
+    static func step(_ key: String) -> String {
+        var path = ByteWriter(), key = key
+        key.withUTF8 { appendStep(Bytes($0), to: &path) }
+        return String(decoding: path.bytes, as: UTF8.self)
+    }
+
+    private static func appendStep(_ key: Bytes, to path: inout ByteWriter) {
+        path.append(UInt8(ascii: "."))
+        let isQuoted = key.contains(UInt8(ascii: "."))
+        if isQuoted { path.append(UInt8(ascii: "'")) }
+        path.append(key)
+        if isQuoted { path.append(UInt8(ascii: "'")) }
+    }
 
     /// Appends a value as compact JSON text.
     func appendText(_ index: Int, to writer: inout ByteWriter) {

@@ -12,7 +12,22 @@ struct Slot {
         case toOne(destination: Int)
         case toMany(destination: Int)
         /// A relationship whose references are stored in the records that it leads to; more is in the slot's details.
-        case derived
+        case derived(Derived)
+    }
+
+    /// Of a derived relationship what is needed for every object.
+    struct Derived {
+        /// The plan of the entity whose records hold the references, and the field.
+        var owner: Int32
+        var field: UInt16
+        /// Seen from here.
+        var isToMany: Bool
+        /// Whether the references are lists, and whether they have an order as seen from here.
+        var isListed: Bool
+        var isOrdered: Bool
+
+        /// What it adds to hashes.
+        var seed: UInt64 { UInt64(UInt32(bitPattern: owner)) << 16 | UInt64(field) }
     }
 
     /// The stored field; 0 for a derived relationship.

@@ -208,7 +208,10 @@ private struct PlanBuilder {
         details.derived = SlotDetails.Derived(
             owner: owner, field: field, reference: reference, isToMany: relationship.isToMany)
         let rules = mapping.rules(of: entityMapping, relationship.name)
-        var slot = Slot(field: 0, kind: .derived, isOptional: true)
+        let derived = Slot.Derived(
+            owner: Int32(owner), field: field.id, isToMany: relationship.isToMany, isListed: reference.isToMany,
+            isOrdered: reference.inverseIsOrdered)
+        var slot = Slot(field: 0, kind: .derived(derived), isOptional: true)
         slot.ignoresNull = rules.nulls == .ignore
         slot.toMany = rules.toMany ?? .replace
         return (slot, details)

@@ -74,8 +74,8 @@ class Store:
         self.environment = lmdb.open(path, readonly=True, lock=False, max_dbs=1024)
         self.transaction = self.environment.begin()
         meta = self.table("meta")
-        if self.transaction.get(b"format", db=meta) != b"1":
-            raise SystemExit(f"{path}: not a store of format 1")
+        if self.transaction.get(b"format", db=meta) not in (b"1", b"2"):
+            raise SystemExit(f"{path}: not a store of format 1 or 2")
         self.entities = json.loads(self.transaction.get(b"catalog", db=meta))["entities"]
         self.dictionaries = {}
         for key, value in self.transaction.cursor(db=meta):

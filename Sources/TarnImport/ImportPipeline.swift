@@ -13,34 +13,72 @@ public import TarnStore
 ///     }
 ///     if let report = try await pipeline.finish() { print(report) }
 ///
-/// Units are committed in the order in which they are started, each in a transaction of its own. One that fails is told by ``finish(isCancellable:)``; what
-/// was added meanwhile is discarded with it, since a later unit may build on it. A pipeline is used by one task at a time.
+/// Units are committed in the order in which they are started, each as one change: all of it, or nothing. One that fails is told by
+/// ``finish(isCancellable:)``; what was started or added since is discarded with it, since a later unit may build on it. A pipeline is used by one task at a
+/// time.
+///
+/// Small units cost little but the flushes of their commits. With a ``depth`` above 1 several may be under way, and those that wait together share a
+/// transaction, as small writes of a store do: none is reported before all of them are durable.
+///
+///     if pipeline.isFull, let report = try await pipeline.finish() { print(report) }
+///     await pipeline.start(to: store, responses: entries)
 public final class ImportPipeline {
+    private struct Unit {
+        let task: Task<(report: ImportReport, trainingFailure: (any Error)?), any Error>
+        let cancellation: Cancellation
+        /// Its importer, and how much this keeps.
+        let importer: Int
+        let byteCount: Int
+    }
+
+    /// How many units may be under way.
+    public let depth: Int
     private let importers: [Importer]
     private var current = 0
-    private var underWay: Task<(report: ImportReport, trainingFailure: (any Error)?), any Error>?
+    /// Importers that are not in use; the last one was used last, and has memory for a unit.
+    private var free: [Int]
+    /// The oldest first.
+    private var underWay: [Unit] = []
+    /// More than one unit is under way only as long as they keep less than this together.
+    private static let mostKept = 4 << 20
+    private let chain = UnitChain()
     /// Why the dictionaries could not be trained after the unit that was finished last; nil if nothing went wrong. The unit is stored all the
     /// same, and later rows are stored without a dictionary.
     public private(set) var trainingFailure: (any Error)?
 
+    /// - Parameter depth: how many small units may be under way.
+    /// - Precondition: the depth is at least 1.
     /// - Throws: as ``Importer/init(_:_:)``.
-    public init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
-        importers = [try Importer(mapping, catalog), try Importer(mapping, catalog)]
+    public init(_ mapping: Mapping, _ catalog: Catalog, depth: Int = 1) throws(ImportError) {
+        precondition(depth >= 1, "at least one unit has to be under way")
+        self.depth = depth
+        var importers: [Importer] = []
+        for _ in 0...depth { importers.append(try Importer(mapping, catalog)) }
+        self.importers = importers
+        free = (1...depth).reversed()
     }
 
-    deinit { underWay?.cancel() }
+    deinit {
+        for unit in underWay { unit.cancellation.cancel() }
+    }
 
     /// What the documents of the next unit are added to. Another one after each ``start(to:responses:revalidated:checkpoints:trains:and:)``.
     public var importer: Importer { importers[current] }
 
     /// Whether a unit was started and not finished.
-    public var isUnderWay: Bool { underWay != nil }
+    public var isUnderWay: Bool { !underWay.isEmpty }
+
+    /// Whether ``finish(isCancellable:)`` has to be called before the next start: as many units are under way as may be, or large ones, which gain
+    /// nothing from waiting together.
+    public var isFull: Bool {
+        underWay.count == depth || underWay.reduce(0) { $0 + $1.byteCount } > ImportPipeline.mostKept
+    }
 
     /// Sets limits, hooks and whatever else importers have, for all units that are begun from then on.
     ///
     /// - Precondition: no unit is under way.
     public func configure(_ change: (Importer) -> Void) {
-        precondition(underWay == nil, "a pipeline is configured between units: call finish() first")
+        precondition(underWay.isEmpty, "a pipeline is configured between units: call finish() first")
         for importer in importers { change(importer) }
     }
 
@@ -53,32 +91,45 @@ public final class ImportPipeline {
     ///   - trains: whether dictionaries are trained afterwards for entities that have enough rows and none yet, which takes long. What
     ///     goes wrong then is ``trainingFailure``.
     ///   - additions: what else belongs to the unit.
-    /// - Precondition: no unit is under way.
+    /// - Precondition: the pipeline is not full.
     public nonisolated(nonsending) func start(
         to store: Store, responses: [ResponseEntry] = [], revalidated: [ResponseEntry] = [], checkpoints: [String: Checkpoint] = [:],
         trains: Bool = true, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async {
-        precondition(underWay == nil, "one unit at a time is committed: call finish() before the next start")
+        precondition(!isFull, "no more units may be under way: call finish() before the next start")
         // It is left alone until the unit is finished.
         nonisolated(unsafe) let importer = importer
-        current = 1 - current
-        let task = Task.detached { () async throws -> (report: ImportReport, trainingFailure: (any Error)?) in
-            let report = try await importer.commit(
-                to: store, responses: responses, revalidated: revalidated, checkpoints: checkpoints, and: additions)
+        let used = current, byteCount = importer.byteCount
+        current = free.removeLast()
+        let commit = importer.enqueue(
+            to: store, responses: responses, revalidated: revalidated, checkpoints: checkpoints, after: chain, mayShare: depth > 1,
+            and: additions)
+        let task = Task.detached { [chain] () async throws -> (report: ImportReport, trainingFailure: (any Error)?) in
+            // Nobody else keeps the store until the commit has ended.
+            defer { withExtendedLifetime(store) {} }
+            let report: ImportReport
             do {
-                if trains { try store.trainDictionaries() }
+                report = try await commit.report()
+            } catch {
+                importer.cancellation = nil
+                importer.discard()
+                throw error
+            }
+            importer.cancellation = nil
+            do {
+                if trains { try chain.train(store) }
                 return (report, nil)
             } catch {
                 return (report, error)
             }
         }
-        underWay = task
+        underWay.append(Unit(task: task, cancellation: commit.cancellation, importer: used, byteCount: byteCount))
         if !importer.hooks.isEmpty {
-            _ = await withTaskCancellationHandler { await task.result } onCancel: { task.cancel() }
+            _ = await withTaskCancellationHandler { await task.result } onCancel: { commit.cancellation.cancel() }
         }
     }
 
-    /// Waits for the unit that is under way.
+    /// Waits for the oldest unit that is under way.
     ///
     /// If the task is cancelled meanwhile, so is the commit, if it is not too late.
     ///
@@ -87,14 +138,23 @@ public final class ImportPipeline {
     /// - Throws: as ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. Then nothing of it is in the store, and what was added since
     ///   is discarded as well.
     public nonisolated(nonsending) func finish(isCancellable: Bool = true) async throws -> ImportReport? {
-        guard let task = underWay else { return nil }
-        (underWay, trainingFailure) = (nil, nil)
+        guard !underWay.isEmpty else { return nil }
+        let unit = underWay.removeFirst()
+        defer { free.append(unit.importer) }
+        trainingFailure = nil
         do {
             let finished = try await isCancellable
-                ? withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() } : task.value
+                ? withTaskCancellationHandler { try await unit.task.value } onCancel: { unit.cancellation.cancel() } : unit.task.value
             trainingFailure = finished.trainingFailure
             return finished.report
         } catch {
+            // None of those that were started since is committed.
+            for unit in underWay {
+                _ = await unit.task.result
+                free.append(unit.importer)
+            }
+            underWay.removeAll()
+            chain.mend()
             discard()
             throw error
         }

@@ -1,10 +1,12 @@
 // Units that are drafted while the one before is committed.
 
 import Dispatch
+import Glibc
 import Synchronization
-import TarnImport
-import TarnStore
 import Testing
+
+@testable import TarnImport
+@testable import TarnStore
 
 @Suite("Import: a pipeline of units", .timeLimit(.minutes(5)))
 struct PipelineTests {
@@ -82,7 +84,61 @@ struct PipelineTests {
 
     @Test("a task that is cancelled while it waits takes its unit back if it is not committed yet")
     func cancelled() async throws {
-        let bed = try Forge.store(), store = bed.store
+        let bed = try Forge.store(), store = bed.store, body = issues(1...3)
+        let task = Task.detached {
+            let pipeline = try ImportPipeline(Mapping(), store.catalog)
+            _ = try pipeline.importer.add(body, entity: "Issue")
+            nonisolated(unsafe) let importer = pipeline.importer
+            await pipeline.start(to: store) { _, _ in
+                // Everything is merged, and not committed before the unit has heard of the end of the task.
+                while let cancellation = importer.cancellation, (try? cancellation.check()) != nil { usleep(1000) }
+            }
+            return try await pipeline.finish()
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        #expect(try bed.count("Issue") == 0)
+    }
+
+    @Test("small units that wait together share a transaction, each a change of its own, reported in their order")
+    func shared() async throws {
+        let bed = try Forge.store(), store = bed.store, pipeline = try ImportPipeline(Mapping(), store.catalog, depth: 3)
+        let release = DispatchSemaphore(value: 0), isHeld = DispatchSemaphore(value: 0)
+        let before = try store.environment.information().lastTransaction
+        let sequence = try store.read { try $0.changeToken.sequence }
+        let holder = Task.detached {
+            try await store.write { _ in
+                isHeld.signal()
+                release.wait()
+            }
+        }
+        await wait(for: isHeld)
+        for unit in 0..<3 {
+            #expect(!pipeline.isFull)
+            _ = try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue")
+            await pipeline.start(to: store)
+        }
+        #expect(pipeline.isFull)
+        // What is drafted next goes into an importer of its own.
+        _ = try pipeline.importer.add(issues(90...94), entity: "Issue")
+        release.signal()
+        try await holder.value
+        for unit in 0..<3 {
+            let report = try #require(try await pipeline.finish())
+            #expect(report.entities["Issue"]?.created == 10)
+            #expect(report.entities["User"] == (unit == 0 ? .init(created: 1) : .init(unchanged: 1)))
+        }
+        // The one that held the writer changed nothing; it may be in the same transaction.
+        #expect(try store.environment.information().lastTransaction - before <= 2)
+        #expect(try store.read { try $0.changeToken.sequence } == sequence + 3)
+        await pipeline.start(to: store)
+        #expect(try await pipeline.finish()?.entities["Issue"]?.created == 5)
+        #expect(try bed.count("Issue") == 35)
+    }
+
+    @Test("of units that wait together one that fails takes those behind it along, and none before it")
+    func sharedFailure() async throws {
+        let bed = try Forge.store(), store = bed.store, pipeline = try ImportPipeline(Mapping(), store.catalog, depth: 4)
         let release = DispatchSemaphore(value: 0), isHeld = DispatchSemaphore(value: 0)
         let holder = Task.detached {
             try await store.write { _ in
@@ -91,18 +147,40 @@ struct PipelineTests {
             }
         }
         await wait(for: isHeld)
-        let body = issues(1...3)
-        let task = Task.detached {
-            let pipeline = try ImportPipeline(Mapping(), store.catalog)
-            _ = try pipeline.importer.add(body, entity: "Issue")
-            await pipeline.start(to: store)
-            return try await pipeline.finish()
+        for unit in 0..<4 {
+            _ = try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue")
+            await pipeline.start(to: store) { _, _ in if unit == 2 { throw Stop() } }
         }
-        task.cancel()
+        _ = try pipeline.importer.add(issues(90...94), entity: "Issue")
         release.signal()
         try await holder.value
-        await #expect(throws: CancellationError.self) { _ = try await task.value }
-        #expect(try bed.count("Issue") == 0)
+        for _ in 0..<2 { #expect(try await pipeline.finish()?.entities["Issue"]?.created == 10) }
+        await #expect(throws: Stop.self) { _ = try await pipeline.finish() }
+        #expect(!pipeline.isUnderWay)
+        #expect(try bed.count("Issue") == 20)
+        // It is as new.
+        for unit in 5..<12 {
+            if pipeline.isFull { #expect(try await pipeline.finish()?.entities["Issue"]?.created == 10) }
+            _ = try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue")
+            await pipeline.start(to: store)
+        }
+        while let report = try await pipeline.finish() { #expect(report.entities["Issue"]?.created == 10) }
+        #expect(try bed.count("Issue") == 90)
+    }
+
+    @Test("large units do not wait for each other: with one the pipeline is full")
+    func large() async throws {
+        let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog, depth: 3)
+        let title = String(repeating: "a long title ", count: 400)
+        for unit in 0..<3 {
+            if pipeline.isFull { #expect(try await pipeline.finish()?.entities["Issue"]?.created == 1000) }
+            _ = try pipeline.importer.add(issues(unit * 1000...unit * 1000 + 999, title: title), entity: "Issue")
+            await pipeline.start(to: bed.store, trains: false)
+            #expect(pipeline.isFull)
+        }
+        #expect(try await pipeline.finish()?.entities["Issue"]?.created == 1000)
+        #expect(try await pipeline.finish() == nil)
+        #expect(try bed.count("Issue") == 3000)
     }
 
     @Test("hooks are called by one thread at a time: with them a start ends with the commit")

@@ -50,6 +50,21 @@ struct RepairTests {
         try store.write { try $0.put("User", RecordKey(5), [.init("login", .string("user5"))]) }
     }
 
+    @Test("a store of the first format is looked at, and repaired, by its own form of the keys of requests")
+    func firstFormat() throws {
+        let rich = try RichStore()
+        try rich.damage(VerificationTests.Damage("the first format", []) { try $0.put("meta", Array("format".utf8), Array("1".utf8)) })
+        // Its requests have keys of the second format.
+        let report = try StoreVerification(ofStoreAt: rich.path)
+        #expect(Set(report.counts.keys) == [.responseMissing, .responseExtra])
+        do {
+            let store = try Store.open(at: rich.path)
+            #expect(try store.repair().tables.map(\.name) == ["requests"])
+            #expect(try store.repair().isEmpty)
+        }
+        #expect(try StoreVerification(ofStoreAt: rich.path).isSound)
+    }
+
     @Test("a sound store is left as it is, to the byte")
     func soundStoreStays() throws {
         let rich = try RichStore()

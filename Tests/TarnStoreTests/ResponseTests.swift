@@ -47,6 +47,82 @@ struct ResponseTests {
         }
     }
 
+    /// The ids of responses in the order of the table of requests.
+    private func idsByRequest(_ store: Store) throws -> [UInt64] {
+        try store.read { reader in
+            let cursor = try reader.access.raw.cursor(reader.access.state.requests)
+            defer { cursor.close() }
+            var ids: [UInt64] = [], entry = try cursor.first()
+            while let (key, value) = entry {
+                #expect(key.count == 32)
+                ids.append(value.loadBigEndian(0, UInt64.self))
+                entry = try cursor.next()
+            }
+            return ids
+        }
+    }
+
+    @Test("requests that differ in a number lie side by side, in its order")
+    func nearRequests() throws {
+        try store.write { writer in
+            for page in 1...1200 { try writer.putResponse(entry(page, [])) }
+        }
+        #expect(try idsByRequest(store) == Array(1...1200))
+        // A digest stands behind the place: the sums of the numbers are equal.
+        var a = request(0), b = request(0)
+        (a.url, b.url) = ("https://api.example.org/a/1/b/2", "https://api.example.org/a/2/b/1")
+        try store.write { [a, b] writer in
+            for request in [a, b] {
+                var entry = entry(1, [])
+                entry.request = request
+                try writer.putResponse(entry)
+            }
+        }
+        for request in [a, b] {
+            let found = try response(to: request, store)
+            #expect(found?.request == request)
+        }
+        // Numbers of any length.
+        var long = request(0)
+        long.url = "https://api.example.org/" + String(repeating: "9", count: 400)
+        #expect(try response(to: long, store) == nil)
+    }
+
+    private func response(to request: RequestKey, _ store: Store) throws -> ResponseEntry? {
+        try store.read { try $0.response(to: request) }
+    }
+
+    @Test("a store of the first format keeps its form of the keys of requests, and finds by it")
+    func firstFormat() throws {
+        let path = folder("first")
+        do {
+            let made = try Forge.open(path)
+            try made.environment.write { try $0.raw.put(made.state.meta, key: MetaKey.format, text: "1") }
+        }
+        do {
+            let first = try Forge.open(path)
+            try first.write { writer in for page in 1...300 { try writer.putResponse(entry(page, [])) } }
+        }
+        let first = try Forge.open(path)
+        #expect(first.state.format == 1 && store.state.format == 2)
+        for page in [1, 17, 300] {
+            let found = try response(to: request(page), first)
+            #expect(found == entry(page, []))
+        }
+        let ids = try idsByRequest(first)
+        #expect(ids != ids.sorted() && ids.sorted() == Array(1...300))
+        // By the SHA-256 of the text alone.
+        let text = "GET\n\(request(17).url)\nissues:1\nscope"
+        let digest = Array(text.utf8).withUnsafeBytes { SHA256.digest($0) }
+        let id = try first.read { reader in
+            try digest.withUnsafeBytes { try reader.access.raw.get(reader.access.state.requests, $0)?.loadBigEndian(0, UInt64.self) }
+        }
+        #expect(id == 17)
+        try first.write { try $0.access.remove(responseID: 17) }
+        #expect(try response(to: request(17), first) == nil)
+        #expect(try idsByRequest(first).count == 299)
+    }
+
     @Test("an entry comes back as it was, and no other request finds it")
     func entryComesBack() throws {
         try put(entry(1, [5, 3, 4], scan: .max))

@@ -37,7 +37,7 @@ public struct PreparedRequest: Sendable {
     let endpoint: Endpoint
     let parent: Walk.Parent?
     let key: RequestKey
-    let digest: [UInt8]
+    let digest: RequestDigest
     let request: HTTPRequest
     let directives: String?
 

@@ -147,7 +147,7 @@ public final class CachedTransport: Transport, Sendable {
         for name in ["If-None-Match", "If-Modified-Since", "If-Range", "Range"] { plain.headers[name] = nil }
         plain.method = "GET"
         let wanted = plain
-        _ = background.task(digest(wanted, url)) { [self] in
+        _ = background.task(digest(wanted, url).bytes) { [self] in
             _ = try await fetched(wanted, url, CacheDecision(.revalidate, .staleWhileRevalidate))
         }
     }
@@ -166,7 +166,7 @@ public final class CachedTransport: Transport, Sendable {
         guard request.method == "GET", request.headers["Range"] == nil, decision.rule != .preconditionIsTheServers,
             !CacheControl(request.headers).noStore
         else { return try await forward(request, url, decision).answer }
-        let (task, isShared) = flights.task(digest(request, url)) { [self] in try await claimed(request, url, decision) }
+        let (task, isShared) = flights.task(digest(request, url).bytes) { [self] in try await claimed(request, url, decision) }
         let fetched = try await task.value
         guard isShared else { return fetched.answer }
         // What may not be stored is for the one who asked.
@@ -199,7 +199,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Equal requests: same method, URL and header fields.
-    private func digest(_ request: HTTPRequest, _ url: String) -> [UInt8] {
+    private func digest(_ request: HTTPRequest, _ url: String) -> RequestDigest {
         RequestKey(
             method: request.method, url: url, endpoint: ResponseShelf.endpoint,
             authScope: request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")

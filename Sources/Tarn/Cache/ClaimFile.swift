@@ -29,15 +29,16 @@ final class ClaimFile: Sendable {
     }
 
     /// Claims a request, if nobody in another process has. In this process it must be claimed once at a time only.
-    func claim(_ digest: [UInt8]) -> Claim { set(Int16(F_WRLCK), digest) }
+    func claim(_ request: RequestDigest) -> Claim { set(Int16(F_WRLCK), request) }
 
-    func release(_ digest: [UInt8]) { _ = set(Int16(F_UNLCK), digest) }
+    func release(_ request: RequestDigest) { _ = set(Int16(F_UNLCK), request) }
 
-    private func set(_ type: Int16, _ digest: [UInt8]) -> Claim {
+    private func set(_ type: Int16, _ request: RequestDigest) -> Claim {
         var lock = flock()
         lock.l_type = type
         lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = digest.prefix(8).reduce(0) { $0 << 8 | Int($1) } & (1 << 62 - 1)
+        // The first eight bytes are alike for requests that are.
+        lock.l_start = request.bytes[8..<16].reduce(0) { $0 << 8 | Int($1) } & (1 << 62 - 1)
         lock.l_len = 1
         // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not show.
         while fcntl(descriptor, 37, &lock) != 0 {

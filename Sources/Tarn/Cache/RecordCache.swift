@@ -244,7 +244,7 @@ public final class RecordCache: Sendable {
 
     /// One transfer for all who want it, in this process and others. It goes on if nobody waits for it any more.
     func transfer(_ prepared: PreparedRequest, isConditional: Bool) async throws -> (Transfer, isShared: Bool) {
-        let (task, isShared) = flights.task(prepared.digest) { [self] in
+        let (task, isShared) = flights.task(prepared.digest.bytes) { [self] in
             try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
         }
         return (try await task.value, isShared)
@@ -265,7 +265,7 @@ public final class RecordCache: Sendable {
     }
 
     private func revalidateInBackground(_ prepared: PreparedRequest) {
-        inBackground(prepared.digest, "revalidation of \(prepared.shownURL)") { [self] in _ = try await transfer(prepared, isConditional: true) }
+        inBackground(prepared.digest.bytes, "revalidation of \(prepared.shownURL)") { [self] in _ = try await transfer(prepared, isConditional: true) }
     }
 
     /// Does something that no answer waits for, once at a time.

@@ -39,6 +39,8 @@ struct DraftList: ~Copyable {
     private(set) var conflicts = 0
 
     var count: Int { drafts.count }
+    /// Of everything that is kept.
+    var byteCount: Int { arena.count }
 
     func key(_ draft: Draft) -> Bytes { arena.bytes(draft.key..<draft.key + Int(draft.keyLength)) }
 

@@ -266,12 +266,15 @@ final class StoreFile: RecordSource {
 
     func text(_ key: StaticString) -> String? { settings["\(key)"].map { String(decoding: $0, as: UTF8.self) } }
 
+    /// The format version; the newest one if it cannot be read.
+    var format: Int { text(MetaKey.format).flatMap { Int($0) } ?? Store.format }
+
     /// What is wrong with the format version; nil if it can be read here.
     var formatProblem: Finding? {
         guard snapshot.tables[TableName.meta] != nil else {
             return Finding(.noStore, snapshot.file.path, "it is a data file of LMDB without the table \(TableName.meta): no store of Tarn")
         }
-        guard let format = text(MetaKey.format).flatMap({ Int($0) }) else {
+        guard text(MetaKey.format).flatMap({ Int($0) }) != nil else {
             return Finding(.noStore, "meta", "there is no format version of Tarn")
         }
         guard format <= Store.format else {

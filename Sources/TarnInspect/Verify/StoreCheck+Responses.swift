@@ -65,7 +65,7 @@ extension StoreCheck {
     }
 
     private func add(_ id: UInt64, _ entry: ResponseEntry, to expected: inout Expected) {
-        entry.forEachPlace(id) { place, key, value in
+        entry.forEachPlace(id, format: file.format) { place, key, value in
             switch place {
             case .requests: expected.requests.add(key, value)
             case .urls: expected.urls.add(key)
@@ -116,7 +116,7 @@ extension StoreCheck {
         file.again(TableName.responses) { key, value in
             guard let row = RowView(value), let entry = ResponseEntry(row), key.count == 8 else { return }
             let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
-            entry.forEachPlace(id) { place, key, _ in
+            entry.forEachPlace(id, format: file.format) { place, key, _ in
                 if table == StoreCheck.table(of: place) { wanted[Array(key)] = id }
             }
         }

@@ -243,7 +243,7 @@ private struct Repair: ~Copyable {
             guard let entry, try entry.listed.allSatisfy({ try isThere($0) }), try access.hasBody(of: id, entry) else { return removed.append(id) }
             highest = max(highest, id)
             if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }
-            entry.forEachPlace(id) { place, key, value in
+            entry.forEachPlace(id, format: state.format) { place, key, value in
                 switch place {
                 case .requests: requests.add(key, value)
                 case .urls: urls.add(key)
@@ -279,7 +279,7 @@ private struct Repair: ~Copyable {
         let isAnew = Set(report.tables.map(\.name))
         try forEachResponse { id, entry in
             guard let entry else { return }
-            try entry.forEachPlace(id) { place, key, value in
+            try entry.forEachPlace(id, format: state.format) { place, key, value in
                 switch place {
                 case .requests: if isAnew.contains(TableName.requests) { try raw.put(state.requests, key, value) }
                 case .urls: if isAnew.contains(TableName.urls) { try raw.put(state.urls, key, .empty) }

@@ -52,9 +52,9 @@ package struct ResponseView {
 
 extension StoreAccess {
     /// The entry of a request, by the digest of its key.
-    package func responseView(_ digest: [UInt8]) throws -> ResponseView? {
-        guard let value = try digest.withUnsafeBytes({ try raw.get(state.requests, $0) }), value.count == 8 else { return nil }
-        return try responseView(id: UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)))
+    package func responseView(_ request: RequestDigest) throws -> ResponseView? {
+        guard let id = try responseID(request) else { return nil }
+        return try responseView(id: id)
     }
 
     package func responseView(id: UInt64) throws -> ResponseView? {

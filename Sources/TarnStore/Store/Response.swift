@@ -22,11 +22,47 @@ public struct RequestKey: Sendable, Hashable {
         self.variant = variant
     }
 
-    var text: String { ([method, url, endpoint, authScope] + (variant.isEmpty ? [] : [variant])).joined(separator: "\n") }
+    /// By which a store finds the entry: ``RequestDigest``.
+    package var digest: RequestDigest {
+        var text = ByteWriter(capacity: 512)
+        for (number, part) in [method, url, endpoint, authScope, variant].enumerated() where number < 4 || !part.isEmpty {
+            if number > 0 { text.append(UInt8(ascii: "\n")) }
+            text.append(part)
+        }
+        return RequestDigest(of: text.bytes)
+    }
+}
 
-    package var digest: [UInt8] {
-        var text = text
-        return text.withUTF8 { SHA256.digest(Bytes($0)) }
+/// What stands for a request in a table: where its entry lies, and a digest.
+///
+/// Requests that differ in numbers only, such as the pages of a list or records by id, lie side by side in the order of the sum of their
+/// numbers: by a digest alone each of them would change another page of the file, and an import of small answers would write ten times as much.
+package struct RequestDigest: Sendable, Hashable {
+    /// Eight bytes of the place, then SHA-256.
+    package let bytes: [UInt8]
+
+    /// - Parameter text: the parts of a request key, with a line feed between two of them.
+    package init(of text: Bytes) {
+        // FNV-1a of everything but digits, and the sum of what these are; both wrap.
+        var hash: UInt32 = 0x811C_9DC5, sum: UInt32 = 0, number: UInt32 = 0
+        for byte in text {
+            if byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
+                number = number &* 10 &+ UInt32(byte - UInt8(ascii: "0"))
+            } else {
+                sum = sum &+ number
+                number = 0
+                hash = (hash ^ UInt32(byte)) &* 0x0100_0193
+            }
+        }
+        sum = sum &+ number
+        bytes = withUnsafeBytes(of: (hash.bigEndian, sum.bigEndian)) { Array($0) } + SHA256.digest(text)
+    }
+
+    /// The key in the table of requests.
+    ///
+    /// - Parameter isNear: whether the place is part of it: in stores of format 2.
+    func withKey<Result>(isNear: Bool, _ body: (Bytes) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes { try body(isNear ? $0.slice(0..<32) : $0.slice(8..<40)) }
     }
 }
 
@@ -213,9 +249,11 @@ extension ResponseEntry {
     package enum Place { case requests, urls, members }
 
     /// Calls the closure with every entry that other tables have for the response: table, key, value.
-    package func forEachPlace(_ id: UInt64, _ body: (Place, Bytes, Bytes) throws -> Void) rethrows {
+    ///
+    /// - Parameter format: of the store.
+    package func forEachPlace(_ id: UInt64, format: Int, _ body: (Place, Bytes, Bytes) throws -> Void) rethrows {
         var key = ByteWriter()
-        try request.digest.withUnsafeBytes { digest in
+        try request.digest.withKey(isNear: format >= 2) { digest in
             try withUnsafeBytes(of: id.bigEndian) { try body(.requests, digest, $0) }
         }
         request.urlKey(id, into: &key)
@@ -229,14 +267,12 @@ extension ResponseEntry {
 
 extension StoreAccess {
     package func response(to request: RequestKey) throws -> ResponseEntry? {
-        guard let id = try responseID(request) else { return nil }
+        guard let id = try responseID(request.digest) else { return nil }
         return try response(id: id)
     }
 
-    func responseID(_ request: RequestKey) throws -> UInt64? {
-        let digest = request.digest
-        guard let value = try digest.withUnsafeBytes({ try raw.get(state.requests, $0) }),
-            value.count == 8
+    func responseID(_ request: RequestDigest) throws -> UInt64? {
+        guard let value = try request.withKey(isNear: state.hasNearRequests, { try raw.get(state.requests, $0) }), value.count == 8
         else { return nil }
         return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
     }
@@ -251,14 +287,15 @@ extension StoreAccess {
     @discardableResult
     func put(_ entry: ResponseEntry, sequence: UInt64) throws -> UInt64 {
         var key = ByteWriter()
-        var id = try responseID(entry.request)
+        let digest = entry.request.digest
+        var id = try responseID(digest)
         let old = try id.flatMap { try response(id: $0) }
         // A digest cannot stand for two requests in practice; if it did, the newer one replaces the older.
         if id == nil || old == nil {
             let next = try raw.number(state.meta, key: MetaKey.nextResponse) + 1
             try raw.put(state.meta, key: MetaKey.nextResponse, number: next)
             id = next
-            try entry.request.digest.withUnsafeBytes { digest in
+            try digest.withKey(isNear: state.hasNearRequests) { digest in
                 try withUnsafeBytes(of: next.bigEndian) { try raw.put(state.requests, digest, $0) }
             }
             entry.request.urlKey(next, into: &key)
@@ -295,7 +332,7 @@ extension StoreAccess {
         }
         entry.request.urlKey(id, into: &key)
         _ = try raw.delete(state.urls, key.bytes)
-        _ = try entry.request.digest.withUnsafeBytes { try raw.delete(state.requests, $0) }
+        _ = try entry.request.digest.withKey(isNear: state.hasNearRequests) { try raw.delete(state.requests, $0) }
         _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) }
     }
 

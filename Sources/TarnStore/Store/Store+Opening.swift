@@ -124,12 +124,13 @@ extension Store {
             throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
         }
         var dictionaries: [(entity: UInt16, dictionary: RowDictionary)] = [], changeOptions = ChangeOptions()
-        var marks: [UInt32: IndexMark] = [:]
+        var marks: [UInt32: IndexMark] = [:], foundFormat = format
         let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
             guard let text = try transaction.raw.get(meta, key: MetaKey.format),
                 let found = Int(String(decoding: text, as: UTF8.self))
             else { throw StoreError.notAStore(path: path, detail: "it is an LMDB file without a format version of Tarn") }
             guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
+            foundFormat = found
             dictionaries = try RowDictionary.all(transaction.raw, meta)
             changeOptions = try ChangeOptions(transaction.raw, meta)
             marks = try IndexMark.all(transaction.raw, meta)
@@ -143,7 +144,7 @@ extension Store {
         for (entity, table) in zip(roots, tables) { records[entity.id] = table }
         for (index, table) in zip(indexes, tables.dropFirst(roots.count)) { indexTables[index] = table }
         return try StoreState(
-            catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables,
+            format: foundFormat, catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables,
             dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions, marks: marks)
     }
 

@@ -29,8 +29,8 @@ public final class Store: Sendable {
         }
     }
 
-    /// The format that this version writes, and the newest that it reads.
-    public static let format = 1
+    /// The format of stores that this version makes, and the newest that it reads and writes. A store keeps the format that it was made with.
+    public static let format = 2
 
     public let path: String
     package let environment: Environment
@@ -167,6 +167,17 @@ public final class Store: Sendable {
         return try await withCheckedThrowingContinuation { continuation in
             queue.add(Write(self, isAlone: alone, body) { continuation.resume(with: $0) })
         }
+    }
+
+    /// Puts a write behind those that wait, and returns at once: so the order of several is that of the calls.
+    ///
+    /// - Parameter deliver: called once, on the writer's thread; before that the caller must not let go of the store.
+    /// - Throws: as `write`, if the calling thread may not write; then nothing is delivered.
+    package func enqueue<Result>(
+        alone: Bool, _ body: @escaping (inout StoreWriter) throws -> Result, deliver: @escaping (Swift.Result<Result, any Error>) -> Void
+    ) throws {
+        try mappingErrors { try environment.checkMayWrite() }
+        queue.add(Write(self, isAlone: alone, body, deliver: deliver))
     }
 
     /// Runs the body in a write transaction of its own, on the calling thread, with what the store is at that moment.

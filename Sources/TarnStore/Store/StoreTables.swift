@@ -10,7 +10,7 @@ package enum TableName {
 
     /// Format version, incarnation, generation, commit sequence, catalog: everything about the store as a whole.
     package static let meta = "meta"
-    /// SHA-256 of a request key → response id.
+    /// Place and digest of a request key (`RequestDigest`) → response id.
     package static let requests = "requests"
     /// Response id → the response's entry, in the form of a row of entity 0.
     package static let responses = "responses"
@@ -45,7 +45,7 @@ package enum TableName {
 
 /// The keys of the table `meta`.
 package enum MetaKey {
-    /// Decimal text.
+    /// Decimal text (`Store.format`).
     package static let format: StaticString = "format"
     /// A UUID as text: another one after a restore, so that tokens of the old store are not taken for the new one's.
     package static let incarnation: StaticString = "incarnation"
@@ -92,6 +92,9 @@ package enum MetaKey {
 package final class StoreState: Sendable {
     package let catalog: Catalog
     package let generation: UInt64
+    /// Whether the keys of requests begin with where they lie: in stores of format 2.
+    let hasNearRequests: Bool
+    package let format: Int
     let meta: Table
     let requests: Table
     let responses: Table
@@ -124,7 +127,7 @@ package final class StoreState: Sendable {
     private let knownSnapshot = Atomic(0)
 
     init(
-        catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table],
+        format: Int, catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table],
         dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions(), marks: [UInt32: IndexMark] = [:]
     ) throws(StoreError) {
         func table(_ name: String) throws(StoreError) -> Table {
@@ -132,6 +135,8 @@ package final class StoreState: Sendable {
             return table
         }
         plans = Unmanaged.passUnretained(ownPlans)
+        self.format = format
+        hasNearRequests = format >= 2
         self.catalog = catalog
         deleteRules = DeleteRules(catalog)
         edges = fixed[TableName.edges]

@@ -89,7 +89,7 @@ struct IndexBuildTests {
         #expect(error?.description.contains("150 of 500") == true)
         #expect(try store.record("Item", 7)?["name"] == .string("n7"))
         #expect(try store.related("Item", 7, "previous") == [])
-        #expect(try store.read { reader in try reader.access.catalog.indexIDs.contains { !reader.access.state.isComplete($0) } })
+        #expect(try store.read { reader in reader.access.catalog.indexIDs.contains { !reader.access.state.isComplete($0) } })
     }
 
     @Test("whoever opens the store next goes on from the mark, with the schema or without one", arguments: [true, false])

@@ -55,7 +55,7 @@ enum PeerShapes {
                 case .wide: try importWide(group, pool, way)
                 case .deep: try importTrees(decodeOnAllCores([PeerTreeRecord].self, group).flatMap(\.self), shape, pool, way)
                 // A run of them: one alone is decoded sooner than it is handed to another core.
-                case .small: try importTrees(decodeOnAllCores(PeerTreeRecord.self, group, run: 16), shape, pool, way)
+                case .small: try importTrees(decodeOnAllCores(PeerTreeRecord.self, group, run: 16), shape, pool, way, firstResponse: first + 1)
                 }
                 commits += 1
             }
@@ -94,9 +94,13 @@ enum PeerShapes {
         }
     }
 
-    private static func importTrees(_ trees: [PeerTreeRecord], _ shape: Shape, _ pool: DatabasePool, _ way: PeerWay) throws {
+    /// - Parameter firstResponse: the number of the response that the first tree is, if they are kept.
+    private static func importTrees(
+        _ trees: [PeerTreeRecord], _ shape: Shape, _ pool: DatabasePool, _ way: PeerWay, firstResponse: Int? = nil
+    ) throws {
         let columns = PeerTreeRecord.CodingKeys.allCases.dropLast().map(\.stringValue) + ["parent_id"]
         try pool.write { database in
+            if let firstResponse { try PeerResponses.write(trees.map(\.id), first: firstResponse, to: database, way) }
             // Level by level, so that the records of a table follow each other, in key order.
             var level = trees.map { (record: $0, parent: Int64?.none) }
             for table in shape.entities {
@@ -118,6 +122,7 @@ enum PeerShapes {
     }
 
     private static func createTables(_ shape: Shape, _ database: Database) throws {
+        if shape == .small { try PeerResponses.createTables(database) }
         for entity in shape.entities {
             try database.create(table: entity) { table in
                 table.primaryKey("id", .integer)
@@ -165,6 +170,10 @@ enum PeerShapes {
             }
         }
         counts["checksum"] = Int(checksum.value)
+        if shape == .small {
+            let responses = try PeerResponse.fetchCount(database), listed = try PeerListing.fetchCount(database)
+            guard responses == counts["Item"], listed == responses else { throw BenchmarkError("the peer kept \(responses) responses") }
+        }
         return counts
     }
 }

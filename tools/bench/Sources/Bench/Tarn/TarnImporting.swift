@@ -26,7 +26,7 @@ struct TarnImporting {
         self.bodiesPerCommit = bodiesPerCommit
         self.scan = scan
         self.trainsEarly = trainsEarly
-        pipeline = try ImportPipeline(mapping, store.catalog)
+        pipeline = try ImportPipeline(mapping, store.catalog, depth: 4)
     }
 
     /// Adds a response, and commits what makes a unit.
@@ -49,11 +49,11 @@ struct TarnImporting {
     /// Commits what is left.
     mutating func finish() async throws {
         if !responses.isEmpty { try await commit() }
-        if let report = try await pipeline.finish() { reports.append(report) }
+        while let report = try await pipeline.finish() { reports.append(report) }
     }
 
     private mutating func commit() async throws {
-        if let report = try await pipeline.finish() { reports.append(report) }
+        if pipeline.isFull, let report = try await pipeline.finish() { reports.append(report) }
         await pipeline.start(to: store, responses: responses)
         responses.removeAll(keepingCapacity: true)
         commits += 1

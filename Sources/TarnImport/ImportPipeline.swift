@@ -20,7 +20,7 @@ public import TarnStore
 /// Small units cost little but the flushes of their commits. With a ``depth`` above 1 several may be under way, and those that wait together share a
 /// transaction, as small writes of a store do: none is reported before all of them are durable.
 ///
-///     if pipeline.isFull, let report = try await pipeline.finish() { print(report) }
+///     while pipeline.isFull, let report = try await pipeline.finish() { print(report) }
 ///     await pipeline.start(to: store, responses: entries)
 public final class ImportPipeline {
     private struct Unit {
@@ -68,7 +68,7 @@ public final class ImportPipeline {
     /// Whether a unit was started and not finished.
     public var isUnderWay: Bool { !underWay.isEmpty }
 
-    /// Whether ``finish(isCancellable:)`` has to be called before the next start: as many units are under way as may be, or large ones, which gain
+    /// Whether ``finish(isCancellable:)`` has to be called, perhaps more than once, before the next start: as many units are under way as may be, or large ones, which gain
     /// nothing from waiting together.
     public var isFull: Bool {
         underWay.count == depth || underWay.reduce(0) { $0 + $1.byteCount } > ImportPipeline.mostKept

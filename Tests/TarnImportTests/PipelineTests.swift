@@ -160,7 +160,7 @@ struct PipelineTests {
         #expect(try bed.count("Issue") == 20)
         // It is as new.
         for unit in 5..<12 {
-            if pipeline.isFull { #expect(try await pipeline.finish()?.entities["Issue"]?.created == 10) }
+            while pipeline.isFull { #expect(try await pipeline.finish()?.entities["Issue"]?.created == 10) }
             _ = try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue")
             await pipeline.start(to: store)
         }
@@ -173,7 +173,7 @@ struct PipelineTests {
         let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog, depth: 3)
         let title = String(repeating: "a long title ", count: 400)
         for unit in 0..<3 {
-            if pipeline.isFull { #expect(try await pipeline.finish()?.entities["Issue"]?.created == 1000) }
+            while pipeline.isFull { #expect(try await pipeline.finish()?.entities["Issue"]?.created == 1000) }
             _ = try pipeline.importer.add(issues(unit * 1000...unit * 1000 + 999, title: title), entity: "Issue")
             await pipeline.start(to: bed.store, trains: false)
             #expect(pipeline.isFull)

@@ -53,7 +53,7 @@ struct TarnImporting {
     }
 
     private mutating func commit() async throws {
-        if pipeline.isFull, let report = try await pipeline.finish() { reports.append(report) }
+        while pipeline.isFull, let report = try await pipeline.finish() { reports.append(report) }
         await pipeline.start(to: store, responses: responses)
         responses.removeAll(keepingCapacity: true)
         commits += 1

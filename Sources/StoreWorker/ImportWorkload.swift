@@ -46,16 +46,44 @@ struct ImportWorkload {
     /// Imports unit n.
     func run(_ number: Int) throws {
         importer.discard()
-        let added = try importer.add(Array(ImportWorkload.document(number).utf8), entity: "Issue")
-        let time = Timestamp(microseconds: Int64(number))
-        let entry = ResponseEntry(
-            request: RequestKey(url: "https://api.example.org/issues?page=\(number % 40)", endpoint: ImportWorkload.name), status: 200,
-            headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time, scan: 1, count: added.count, listed: added.listed)
-        let checkpoint = Checkpoint(
-            state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, pages: number, records: 0, startedAt: time, completedAt: nil)
+        let (entry, checkpoint) = try ImportWorkload.add(number, to: importer)
         _ = try store.write(alone: true) { writer in
             try importer.commit(into: &writer, responses: [entry], checkpoints: [ImportWorkload.name: checkpoint])
         }
+    }
+
+    /// How many units may be under way in ``runAhead(_:to:acknowledged:)``.
+    static let depth = 4
+
+    /// Imports units up to a number with a pipeline, in which several are under way and share transactions.
+    static func runAhead(_ store: Store, to last: Int, acknowledged: (Int) -> Void) async throws {
+        let pipeline = try ImportPipeline(Mapping(), store.catalog, depth: depth), done = try store.read { try count($0) }
+        var reported = done
+        for number in done + 1..<max(done, last) + 1 {
+            let (entry, checkpoint) = try add(number, to: pipeline.importer)
+            while pipeline.isFull, try await pipeline.finish() != nil {
+                reported += 1
+                acknowledged(reported)
+            }
+            await pipeline.start(to: store, responses: [entry], checkpoints: [name: checkpoint], trains: false)
+        }
+        while try await pipeline.finish() != nil {
+            reported += 1
+            acknowledged(reported)
+        }
+    }
+
+    private static func add(_ number: Int, to importer: Importer) throws -> (ResponseEntry, Checkpoint) {
+        let added = try importer.add(Array(document(number).utf8), entity: "Issue")
+        let time = Timestamp(microseconds: Int64(number))
+        let entry = ResponseEntry(
+            request: RequestKey(url: "https://api.example.org/issues?page=\(number % 40)", endpoint: name), status: 200,
+            headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time, scan: 1, count: added.count, listed: added.listed)
+        return (
+            entry,
+            Checkpoint(
+                state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, pages: number, records: 0, startedAt: time, completedAt: nil)
+        )
     }
 
     static func document(_ number: Int) -> String {

@@ -3,6 +3,7 @@
 //     StoreWorker write STORE STREAMS [full|relaxed]    writes the streams (0,1,2) until standard input ends; `ack STREAM NUMBER`
 //     StoreWorker script STORE COUNT [full|relaxed]     writes COUNT transactions of stream 0 and says what came of each
 //     StoreWorker import STORE COUNT [full|relaxed]     the same with COUNT units of an import (`ImportWorkload`)
+//     StoreWorker ahead STORE COUNT [full|relaxed]      imports up to COUNT units with a pipeline of several; `ack 0 NUMBER`
 //     StoreWorker dump STORE                            all tables but `meta`, as `mdb_dump` writes them
 //     StoreWorker read STORE                            holds a snapshot until standard input ends, and looks at it again
 //     StoreWorker check [further]                       checks the stores that standard input names, a line each (see `Check`)
@@ -48,6 +49,9 @@ do {
     case ("write", 3...4): try write(arguments[1], arguments[2].split(separator: ",").compactMap { Int($0) }, durability)
     case ("script", 3...4): exit(run(.writes(), arguments[1], count: Int(arguments[2]) ?? 0, durability))
     case ("import", 3...4): exit(run(.imports(), arguments[1], count: Int(arguments[2]) ?? 0, durability))
+    case ("ahead", 3...4):
+        let store = try Store.open(at: arguments[1], schema: ImportWorkload.schema, options: durability)
+        try await ImportWorkload.runAhead(store, to: Int(arguments[2]) ?? 0) { say("ack 0 \($0)") }
     case ("dump", 2): try dump(arguments[1])
     case ("read", 2): try holdSnapshot(arguments[1])
     case ("check", 1...2): exit(checkStores(further: arguments.count == 2))

@@ -29,13 +29,23 @@ struct ImportKillTests {
         guard worker.end() == 0 else { throw WorkerProcess.Failure(description: "the import ended: \(lines.suffix(2))") }
     }
 
-    @Test("an import that is killed again and again has every acknowledged unit, none by half, and ends with the same tables, byte for byte")
-    func killLoop() async throws {
-        let path = folder("s"), reference = folder("reference"), kills = Kills.imports, seed = Kills.seed
+    /// How the units are imported that are killed, and how many may be committed and not acknowledged.
+    enum Way: String {
+        case import_ = "import", ahead
+
+        var open: Int { self == .ahead ? 4 : 1 }
+    }
+
+    @Test(
+        "an import that is killed again and again, one unit at a time or several ahead, has every acknowledged unit, none by half, and ends with the same tables, byte for byte",
+        arguments: [Way.import_, .ahead])
+    func killLoop(_ way: Way) async throws {
+        let path = folder("s"), reference = folder("reference"), seed = Kills.seed
+        let kills = way == .ahead ? Kills.imports / 2 : Kills.imports
         try await onThread {
             var random = SeededRandom(seed: seed), progress = Progress(streams: [0]), cutOff = 0
             for kill in 0..<kills {
-                let worker = try WorkerProcess(["import", path, "\(ImportKillTests.endless)"], environment: ImportKillTests.environment)
+                let worker = try WorkerProcess([way.rawValue, path, "\(ImportKillTests.endless)"], environment: ImportKillTests.environment)
                 // Now and then while it starts or opens the store.
                 let count = kill % 5 == 0 ? 0 : Int.random(in: 1...8, using: &random)
                 for _ in 0..<count {
@@ -46,7 +56,7 @@ struct ImportKillTests {
                 for line in try worker.lines() where !progress.take(line) { throw WorkerProcess.Failure(description: line) }
                 guard worker.end() == -SIGKILL else { throw WorkerProcess.Failure(description: "it ended with \(worker.end())") }
                 let acknowledged = progress.counts[0, default: 0]
-                if let problem = try progress.problem(at: path, ofImport: true) {
+                if let problem = try progress.problem(at: path, open: way.open, ofImport: true) {
                     throw WorkerProcess.Failure(description: "seed \(seed), kill \(kill): \(problem)")
                 }
                 if progress.counts[0, default: 0] > acknowledged { cutOff += 1 }
@@ -55,7 +65,7 @@ struct ImportKillTests {
             try ImportKillTests.importUnits(path, to: units)
             try ImportKillTests.importUnits(reference, to: units)
             let (found, wanted) = (try ImportKillTests.dump(path), try ImportKillTests.dump(reference))
-            print("\(kills) kills of an import, seed \(seed): \(units) units, \(cutOff) of them committed and not acknowledged")
+            print("\(kills) kills of an import (\(way.rawValue)), seed \(seed): \(units) units, \(cutOff) of them committed and not acknowledged")
             guard found == wanted else {
                 let first = zip(found, wanted).enumerated().first { $1.0 != $1.1 }
                 throw WorkerProcess.Failure(description: "seed \(seed): \(found.count) and \(wanted.count) lines, \(String(describing: first))")

@@ -19,9 +19,14 @@ package struct ForwardScan: ~Copyable {
     private var next: RawCursor.Entry?
 
     /// - Parameter name: the table's name.
-    package init(_ transaction: RawTransaction, _ table: Table, name: String) throws(LMDBError) {
-        pages = try PageWalk.over(table, name, transaction)
-        cursor = pages == nil ? try transaction.cursor(table) : nil
+    package init(_ transaction: RawTransaction, _ table: Table, name: @autoclosure () -> String) throws(LMDBError) {
+        if let tree = try PageTree.of(table, name(), transaction) {
+            pages = PageWalk(tree)
+            cursor = nil
+        } else {
+            pages = nil
+            cursor = try transaction.cursor(table)
+        }
     }
 
     deinit { cursor?.close() }
@@ -52,10 +57,7 @@ package struct ForwardScan: ~Copyable {
 
 /// The pages of a tree, from the root down to the leaf that the walk is at. Every offset and number is checked: a damaged file is an error.
 struct PageWalk: ~Copyable {
-    private let base: UnsafeRawPointer
-    private let pageSize: Int
-    private let lastPage: Int
-    private let root: Page?
+    private let tree: PageTree
     /// A branch, and which of its children the walk is in.
     private struct Branch {
         var page: Page
@@ -68,116 +70,39 @@ struct PageWalk: ~Copyable {
     private var above: [Branch] = []
     private var leaf: Page?
     private var index = 0, count = 0
-    private static let deepest = 32
     /// How many leaves ahead a page's header is asked for, and its entries.
     private static let headersAhead = 16, entriesAhead = 8
     /// Entries of pages with more of them lie so close together that the processor fetches them by itself.
     private static let fewEntries = 20, fewLongEntries = 6
 
-    private init(_ base: UnsafeRawPointer, _ pageSize: Int, _ lastPage: Int, _ root: Page?) {
-        self.base = base
-        self.pageSize = pageSize
-        self.lastPage = lastPage
-        self.root = root
-    }
-
-    /// Nil where pages cannot be looked at.
-    static func over(_ table: Table, _ name: String, _ transaction: RawTransaction) throws(LMDBError) -> PageWalk? {
-        guard transaction.growth == nil else { return nil }
-        // What liblmdb keeps of a table under its name: u32, u16, u16 depth, u64 branch, leaf and overflow pages, entries, root.
-        var name = name, k = MDB_val(), v = MDB_val()
-        let code = name.withUTF8 { name in
-            k = MDB_val(UnsafeRawBufferPointer(name))
-            return mdb_get(transaction.pointer, PageWalk.mainTable, &k, &v)
-        }
-        var statistics = MDB_stat(), information = MDB_envinfo()
-        guard code == 0, v.mv_size == 48, let record = UnsafeRawPointer(v.mv_data),
-            mdb_stat(transaction.pointer, table.handle, &statistics) == 0, let size = Page.usable(Int(statistics.ms_psize)),
-            // The same table, kept in the way that this reads.
-            record.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == 0,
-            Int(record.loadUnaligned(fromByteOffset: 6, as: UInt16.self)) == Int(statistics.ms_depth),
-            record.loadUnaligned(fromByteOffset: 32, as: UInt64.self) == UInt64(statistics.ms_entries),
-            mdb_env_info(mdb_txn_env(transaction.pointer), &information) == 0, let holding = Page(holding: record, size: size)
-        else { return nil }
-        let last = information.me_last_pgno
-        guard holding.isLeaf, holding.number > 1, holding.number <= last else { return nil }
-        let base = holding.start - holding.number * size
-        guard statistics.ms_depth > 0 else { return PageWalk(base, size, last, nil) }
-        guard let root = page(record.loadUnaligned(fromByteOffset: 40, as: UInt64.self), base, size, last) else { throw damaged }
-        return PageWalk(base, size, last, root)
-    }
-
-    private static let mainTable: MDB_dbi = 1
-
-    private static var damaged: LMDBError { LMDBError(.corrupted, operation: "walk") }
-
-    @inline(__always)
-    private static func page(_ number: UInt64, _ base: UnsafeRawPointer, _ size: Int, _ last: Int) -> Page? {
-        guard number > 1, number <= UInt64(last) else { return nil }
-        return Page(start: base + Int(number) * size, size: size)
-    }
-
-    @inline(__always)
-    private func child(_ page: Page, _ index: Int) throws(LMDBError) -> Page {
-        guard let number = page.child(index), let child = PageWalk.page(UInt64(number), base, pageSize, lastPage),
-            child.number == number
-        else { throw PageWalk.damaged }
-        return child
-    }
+    init(_ tree: PageTree) { self.tree = tree }
 
     mutating func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) {
         above.removeAll(keepingCapacity: true)
         (branch, leaf) = (nil, nil)
         (index, count) = (0, 0)
-        guard let root else { return }
+        guard let root = tree.root else { return }
+        let key = SoughtKey(key)
         try descend(from: root, to: key)
         guard let leaf else { return }
-        index = try PageWalk.firstNotLess(key, in: leaf, from: 0)
+        index = try leaf.firstNotLess(key, from: 0)
     }
 
-    private mutating func descend(from top: Page, to key: UnsafeRawBufferPointer) throws(LMDBError) {
+    private mutating func descend(from top: Page, to key: SoughtKey) throws(LMDBError) {
         var page = top
         while page.isBranch {
             let count = page.count
-            guard count > 0, above.count < PageWalk.deepest else { throw PageWalk.damaged }
+            guard count > 0, above.count < PageTree.deepest else { throw PageTree.damaged }
             // The first key of a branch stands for everything that is less than the second.
-            let behind = key.isEmpty ? 1 : try PageWalk.firstGreater(key, in: page, from: 1)
+            let behind = key.bytes.isEmpty ? 1 : try page.firstGreater(key, from: 1)
             if let branch { above.append(branch) }
             branch = Branch(page: page, index: behind - 1, count: count)
-            page = try child(page, behind - 1)
+            page = try tree.child(page, behind - 1)
         }
-        guard page.isLeaf else { throw PageWalk.damaged }
+        guard page.isLeaf else { throw PageTree.damaged }
         leaf = page
         (index, count) = (0, page.count)
         askAhead(first: true)
-    }
-
-    private static func firstNotLess(_ key: UnsafeRawBufferPointer, in page: Page, from start: Int) throws(LMDBError) -> Int {
-        var low = start, high = page.count
-        guard !key.isEmpty else { return start }
-        while low < high {
-            let middle = (low + high) / 2
-            guard let found = page.key(middle) else { throw damaged }
-            if compare(found, key) < 0 { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    private static func firstGreater(_ key: UnsafeRawBufferPointer, in page: Page, from start: Int) throws(LMDBError) -> Int {
-        var low = start, high = max(start, page.count)
-        while low < high {
-            let middle = (low + high) / 2
-            guard let found = page.key(middle) else { throw damaged }
-            if compare(found, key) <= 0 { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    /// The order of keys in tables without flags (`mdb_cmp_memn`).
-    @inline(__always)
-    private static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
-        let order = tarn_memcmp(a.baseAddress, b.baseAddress, min(a.count, b.count))
-        return order != 0 ? Int(order) : a.count - b.count
     }
 
     mutating func fill(_ batch: UnsafeMutableBufferPointer<RawCursor.Entry>) throws(LMDBError) -> Int {
@@ -186,7 +111,7 @@ struct PageWalk: ~Copyable {
             guard let leaf else { return filled }
             let taken = min(count - index, batch.count - filled)
             for _ in 0..<max(0, taken) {
-                guard let entry = leaf.entry(index, lastPage: lastPage) else { throw PageWalk.damaged }
+                guard let entry = leaf.entry(index, lastPage: tree.lastPage) else { throw PageTree.damaged }
                 batch.initializeElement(at: filled, to: entry)
                 index += 1
                 filled += 1
@@ -205,13 +130,13 @@ struct PageWalk: ~Copyable {
                 continue
             }
             branch = next
-            let page = try child(next.page, next.index)
+            let page = try tree.child(next.page, next.index)
             if page.isLeaf {
                 leaf = page
                 (index, count) = (0, page.count)
                 askAhead(first: false)
             } else {
-                try descend(from: page, to: UnsafeRawBufferPointer(start: nil, count: 0))
+                try descend(from: page, to: SoughtKey(UnsafeRawBufferPointer(start: nil, count: 0)))
             }
             return
         }
@@ -225,7 +150,7 @@ struct PageWalk: ~Copyable {
         func leaf(_ ahead: Int) -> Page? {
             let index = branch.index + ahead
             guard index < branch.count, let number = branch.page.child(index) else { return nil }
-            return PageWalk.page(UInt64(number), base, pageSize, lastPage)
+            return tree.page(number)
         }
         if first {
             for ahead in 1..<PageWalk.headersAhead { if let page = leaf(ahead) { tarn_prefetch(page.start) } }
@@ -237,7 +162,7 @@ struct PageWalk: ~Copyable {
         guard count <= PageWalk.fewEntries else { return }
         for index in 0..<count {
             // The key, where most rows say where their values are, and of longer ones the first of these.
-            let node = page.start + min(page.node(index), pageSize - 1)
+            let node = page.start + min(page.node(index), page.size - 1)
             tarn_prefetch(node)
             tarn_prefetch(node + 64)
             guard count <= PageWalk.fewLongEntries else { continue }

@@ -8,11 +8,15 @@ package struct RawTransaction {
     package let pointer: OpaquePointer
     /// The bounds of a write transaction; nil for a snapshot.
     let growth: UnsafeMutablePointer<Growth>?
+    /// Of a snapshot: what is known of its pages.
+    let trees: UnsafeMutablePointer<KnownTrees>?
 
-    @usableFromInline
-    init(_ pointer: OpaquePointer, growth: UnsafeMutablePointer<Growth>? = nil) {
+    init(
+        _ pointer: OpaquePointer, growth: UnsafeMutablePointer<Growth>? = nil, trees: UnsafeMutablePointer<KnownTrees>? = nil
+    ) {
         self.pointer = pointer
         self.growth = growth
+        self.trees = trees
     }
 
     /// Whether it shows one state for as long as it lasts, and nothing moves in it.

@@ -8,19 +8,31 @@ final class ReaderPool: Sendable {
     /// More are made when more threads read at once, but not kept.
     static let capacity = 32
 
+    /// A transaction, and what is known of the pages of its snapshot.
+    struct Reader {
+        let transaction: OpaquePointer
+        let trees: UnsafeMutablePointer<KnownTrees>
+
+        fileprivate func abort() {
+            mdb_txn_abort(transaction)
+            trees.pointee.deallocate()
+            trees.deallocate()
+        }
+    }
+
     private struct Idle: @unchecked Sendable {
         // With MDB_NOTLS a reset read transaction belongs to no thread; the lock hands each one to one thread at a time.
-        var transactions: [OpaquePointer] = []
+        var readers: [Reader] = []
     }
 
     private let idle = Guarded(Idle())
 
     /// A read transaction on the newest snapshot.
-    func take(_ environment: Environment) throws(LMDBError) -> OpaquePointer {
-        if let pooled = idle.withLock({ $0.transactions.popLast().map(Transfer.init) }) {
-            let code = mdb_txn_renew(pooled.pointer)
-            if code == 0 { return pooled.pointer }
-            mdb_txn_abort(pooled.pointer)
+    func take(_ environment: Environment) throws(LMDBError) -> Reader {
+        if let pooled = idle.withLock({ $0.readers.popLast().map(Transfer.init) })?.reader {
+            let code = mdb_txn_renew(pooled.transaction)
+            if code == 0 { return pooled }
+            pooled.abort()
             throw LMDBError(code: code, operation: "read", path: environment.path)
         }
         var transaction: OpaquePointer?
@@ -31,30 +43,33 @@ final class ReaderPool: Sendable {
             code = mdb_txn_begin(environment.env, nil, UInt32(MDB_RDONLY), &transaction)
         }
         guard code == 0, let transaction else { throw LMDBError(code: code, operation: "read", path: environment.path) }
-        return transaction
+        let trees = UnsafeMutablePointer<KnownTrees>.allocate(capacity: 1)
+        trees.initialize(to: KnownTrees())
+        return Reader(transaction: transaction, trees: trees)
     }
 
-    func give(back transaction: OpaquePointer) {
-        mdb_txn_reset(transaction)
-        let item = Transfer(transaction)
+    func give(back reader: Reader) {
+        mdb_txn_reset(reader.transaction)
+        reader.trees.pointee.forget()
+        let item = Transfer(reader)
         let kept = idle.withLock { idle in
-            guard idle.transactions.count < ReaderPool.capacity else { return false }
-            idle.transactions.append(item.pointer)
+            guard idle.readers.count < ReaderPool.capacity else { return false }
+            idle.readers.append(item.reader)
             return true
         }
-        if !kept { mdb_txn_abort(transaction) }
+        if !kept { reader.abort() }
     }
 
     func close() {
         for item in idle.withLock({ idle in
-            defer { idle.transactions = [] }
-            return idle.transactions.map(Transfer.init)
-        }) { mdb_txn_abort(item.pointer) }
+            defer { idle.readers = [] }
+            return idle.readers.map(Transfer.init)
+        }) { item.reader.abort() }
     }
 
     private struct Transfer: @unchecked Sendable {
-        let pointer: OpaquePointer
-        init(_ pointer: OpaquePointer) { self.pointer = pointer }
+        let reader: Reader
+        init(_ reader: Reader) { self.reader = reader }
     }
 }
 

@@ -115,13 +115,13 @@ extension Environment {
     /// - Throws: what the closure throws, or `LMDBError` (`.readersFull`, `.forked`).
     public func read<Result>(_ body: (ReadTransaction) throws -> Result) throws -> Result {
         try checkProcess("read")
-        let transaction = try readers.take(self)
+        let reader = try readers.take(self)
         threadDepth.value += 1
         defer {
             threadDepth.value -= 1
-            readers.give(back: transaction)
+            readers.give(back: reader)
         }
-        return try body(ReadTransaction(RawTransaction(transaction), owner: self))
+        return try body(ReadTransaction(RawTransaction(reader.transaction, trees: reader.trees), owner: self))
     }
 
     /// Lends the write transaction to the closure, then commits; waits for other writers first. If the closure throws,

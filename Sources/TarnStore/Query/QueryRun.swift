@@ -73,19 +73,23 @@ struct QueryRun {
 
     /// The bytes of the row that an entry of an index leads to.
     func row(_ key: Bytes, _ table: Table) throws -> Bytes {
-        guard let row = try access.raw.get(table, key) else {
-            throw StoreError.damagedCatalog(path: "", detail: "an index of \(query.entity.name) leads to no record")
-        }
+        guard let row = try access.raw.get(table, key) else { throw leadsNowhere }
         return row
+    }
+
+    private var leadsNowhere: StoreError {
+        .damagedCatalog(path: "", detail: "an index of \(query.entity.name) leads to no record")
     }
 
     /// Every record that is found along the path and meets the condition, in the order of the path.
     func walk(_ path: AccessPath, from start: WalkStart? = nil, _ body: (Bytes, RowView) throws -> Bool) throws {
         let table = try access.state.records(of: query.entity.root)
         if start == nil, path.isPlainScan { return try scan(path.spans, table, body) }
-        var ahead = RowsAhead(access.raw.isSnapshot ? query.reach : 1)
+        let lookup = try PageLookup(access.raw, table, name: TableName.records(query.entity.root))
+        var ahead = RowsAhead(access.raw.isSnapshot ? query.reach : 1, lookup)
         var goesOn = true
         func give() throws {
+            guard try ahead.find() else { throw leadsNowhere }
             var index = 0
             while goesOn, index < ahead.count {
                 let (key, bytes) = ahead[index]
@@ -99,7 +103,7 @@ struct QueryRun {
             ahead.removeAll()
         }
         try path.walk(access, query.entity, from: start, sorting: { try sorted($0) }) { key, bytes in
-            ahead.append(key, try bytes ?? row(key, table))
+            try ahead.append(key, bytes)
             if ahead.isFull { try give() }
             return goesOn
         }

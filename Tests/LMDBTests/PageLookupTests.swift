@@ -1,0 +1,116 @@
+// Values found along the pages of a snapshot: the same as liblmdb finds.
+
+import Foundation
+import Testing
+
+@testable import LMDB
+
+@Suite("Lookups along pages")
+struct PageLookupTests {
+    let folder: TemporaryFolder
+    let environment: Environment
+    let table: Table
+
+    init() throws {
+        folder = try TemporaryFolder()
+        environment = try Environment.open(at: folder("e"), options: .init(durability: .volatile, maximumTables: 16))
+        table = try environment.makeTable("t")
+    }
+
+    private func find(_ keys: [[UInt8]], in transaction: RawTransaction, _ table: Table, _ name: String) throws -> [[UInt8]?] {
+        let lookup = try PageLookup(transaction, table, name: name)
+        let places = try keys.map { key in try key.withUnsafeBytes { try lookup.place(of: $0) } }
+        for place in places { lookup.ask(for: place) }
+        return try zip(keys, places).map { key, place in
+            try key.withUnsafeBytes { key in try lookup.value(of: key, at: place).map { Array($0) } }
+        }
+    }
+
+    @Test(
+        "keys of all lengths that begin with each other, with zeros at their ends, and values in pages of their own",
+        arguments: [(1, 12, 60), (2, 3, 900), (3, 12, 9000), (4, 200, 4)])
+    func sameAsLiblmdb(_ seed: UInt64, _ longestKey: Int, _ longest: Int) throws {
+        var random = SeededRandom(seed: seed)
+        func key() -> [UInt8] {
+            (0..<Int.random(in: 1...longestKey, using: &random)).map { _ in [0, 0, 1, 0x80, 0xFF].randomElement(using: &random) ?? 0 }
+        }
+        var expected: [[UInt8]: [UInt8]] = [:]
+        for _ in 0..<4 {
+            try environment.write { transaction in
+                for _ in 0..<1500 {
+                    let key = key(), value = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: Int.random(in: 0...longest, using: &random))
+                    try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.raw.put(table, key, $0) } }
+                    expected[key] = value
+                }
+                for key in expected.keys.shuffled(using: &random).prefix(600) {
+                    _ = try key.withUnsafeBytes { try transaction.raw.delete(table, $0) }
+                    expected[key] = nil
+                }
+            }
+            let keys = Array(expected.keys) + (0..<2000).map { _ in key() }
+            try environment.read { transaction in
+                let found = try find(keys, in: transaction.raw, table, "t")
+                #expect(found == keys.map { expected[$0] })
+            }
+            try environment.write { transaction in
+                let found = try find(keys, in: transaction.raw, table, "t")
+                #expect(found == keys.map { expected[$0] })
+            }
+        }
+    }
+
+    @Test("an empty table has nothing; a snapshot does not see with what an earlier one knew")
+    func snapshots() throws {
+        for round in 0..<40 {
+            let before = try environment.read { try find([[1], [UInt8(round)]], in: $0.raw, table, "t") }
+            #expect(before == [round < 2 ? nil : [1], nil])
+            try environment.write { try $0.put(table, [UInt8(round)].span.bytes, [UInt8(round)].span.bytes) }
+            let after = try environment.read { try find([[UInt8(round)]], in: $0.raw, table, "t") }
+            #expect(after == [[UInt8(round)]])
+        }
+    }
+
+    @Test("more tables in one snapshot than are kept in mind")
+    func tables() throws {
+        let tables = try (0..<12).map { try environment.makeTable("t\($0)") }
+        for (number, table) in tables.enumerated() { try environment.put(table, [("key", "\(number)"), ("of \(number)", "own")]) }
+        try environment.read { transaction in
+            for round in 0..<3 {
+                for number in tables.indices {
+                    let place = (number * (round + 5)) % tables.count
+                    let found = try find([Array("key".utf8), Array("of \(place)".utf8)], in: transaction.raw, tables[place], "t\(place)")
+                    #expect(found == [Array("\(place)".utf8), Array("own".utf8)])
+                }
+            }
+        }
+    }
+
+    @Test("damaged pages are errors or other entries, never the end of the process", arguments: [0, 8, 10, 12, 16, 17, 18, 60, 4080, 4090])
+    func damage(_ offset: Int) throws {
+        let entries = (0..<3000).map { ("key \(10000 + $0)", String(repeating: "v", count: 100)) }
+        try environment.put(table, entries)
+        let keys = entries.map { Array($0.0.utf8) }
+        let file = folder("e") + "/data.mdb", bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
+        var errors = 0
+        for page in stride(from: 2, to: bytes.count / 4096, by: 2) {
+            // liblmdb itself dies of damage to the pages that say where tables are.
+            guard Data(bytes[page * 4096..<(page + 1) * 4096]).range(of: Data("key 1".utf8)) != nil else { continue }
+            var damaged = bytes
+            damaged[page * 4096 + offset] ^= 0xFF
+            damaged[page * 4096 + offset + 1] ^= 0x5A
+            try FileManager.default.createDirectory(atPath: folder("d"), withIntermediateDirectories: true)
+            try Data(damaged).write(to: URL(filePath: folder("d") + "/data.mdb"))
+            do {
+                let copy = try Environment.open(at: folder("d"), options: .init(durability: .volatile, maximumTables: 8))
+                if let table = try copy.existingTables(["t"])[0] {
+                    _ = try copy.read { try find(keys, in: $0.raw, table, "t") }
+                }
+            } catch is LMDBError {
+                errors += 1
+            }
+            try FileManager.default.removeItem(atPath: folder("d"))
+        }
+        // A page has to be of the number and the kind that it should be. Other damage may look like fewer entries.
+        #expect(![0, 10].contains(offset) || errors > 0)
+    }
+}

@@ -49,15 +49,26 @@ struct QueryStep {
 
 /// The places of a query, each once.
 struct QueryPlaces {
-    let catalog: Catalog
-    let entity: Catalog.Entity
+    /// An object: places are handed on and on, and a catalog has many parts to be counted.
+    private final class Scope: Sendable {
+        let catalog: Catalog
+        let entity: Catalog.Entity
+
+        init(_ catalog: Catalog, _ entity: Catalog.Entity) {
+            self.catalog = catalog
+            self.entity = entity
+        }
+    }
+
+    private let scope: Scope
+    var catalog: Catalog { scope.catalog }
+    var entity: Catalog.Entity { scope.entity }
     private(set) var places: [QueryPlace] = []
     private(set) var steps: [QueryStep] = []
     private var paths: [FieldPath] = []
 
     init(_ catalog: Catalog, _ entity: Catalog.Entity) {
-        self.catalog = catalog
-        self.entity = entity
+        scope = Scope(catalog, entity)
     }
 
     subscript(index: Int) -> QueryPlace { places[index] }

@@ -32,12 +32,12 @@ struct QueryPlanner {
         }
     }
 
-    /// How many entries are counted to choose between paths, and how many ranges a path may have.
-    private static let probe = 1000, mostSpans = 10_000
+    /// How many entries are counted to choose between paths.
+    private static let probe = 1000
 
     func choose() throws -> QueryAccess {
         let conjuncts = query.node.conjuncts
-        guard var paths = try candidates(conjuncts) else {
+        guard var paths = try candidates(conjuncts, untilObvious: true) else {
             return QueryAccess(form: .nothing, residual: .never, isOrdered: true)
         }
         if let only = paths.first(where: \.isPoints) ?? obvious(paths, conjuncts) { return chosen(only) }
@@ -71,29 +71,36 @@ struct QueryPlanner {
     /// A path for which nothing need be counted: the first entries of it are the result.
     private func obvious(_ paths: [AccessPath], _ conjuncts: [QueryNode]) -> AccessPath? {
         if paths.count == 1, !conjuncts.contains(where: \.isDisjunction) { return paths[0] }
-        guard query.reach <= QueryPlanner.probe else { return nil }
-        return paths.first { path in
-            path.isOrdered && path.isExact(query)
-        }
+        return paths.first(where: isObvious)
+    }
+
+    private func isObvious(_ path: AccessPath) -> Bool {
+        path.isOrdered && query.reach <= QueryPlanner.probe && path.isExact(query)
     }
 
     // MARK: Candidates
 
     /// Every path that leads to all records of the query; nil if there can be none. The scan is the last one.
-    private func candidates(_ conjuncts: [QueryNode], groupedBy place: Int? = nil) throws -> [AccessPath]? {
+    ///
+    /// - Parameter untilObvious: whether a path will do for which nothing need be counted, once there is one.
+    private func candidates(
+        _ conjuncts: [QueryNode], groupedBy place: Int? = nil, untilObvious: Bool = false
+    ) throws -> [AccessPath]? {
         if case .never = query.node { return nil }
         var paths: [AccessPath] = []
-        let entity = query.entity
-        let scan = try self.path(keySource, keyComponents, conjuncts, limit: StorageKey.longest)
-        guard var scan else { return nil }
-        if scan.isPoints { return [scan] }
-        if case .rows = scan.source { scan.needsEntityCheck = entity.parent != nil }
-        order(&scan, keyComponents)
-        let rules = try access.state.rules(of: entity.id)
         let mentioned = mentionedFields(place)
-        for index in rules.indexes where access.state.isComplete(index.id) {
+        var scan: AccessPath?
+        // Of which the condition says nothing, that is all rows: it is looked at last.
+        if query.entity.keyParts.contains(where: { mentioned.contains($0.field) }) {
+            scan = try self.scan(conjuncts)
+            guard let scan else { return nil }
+            if scan.isPoints { return [scan] }
+        }
+        let rules = try access.state.rules(of: query.entity.id)
+        for (position, outline) in rules.indexOutlines.enumerated() where access.state.isComplete(outline.id) {
             // Most indexes have nothing to do with a query.
-            guard index.isPartial || index.firstField.map(mentioned.contains) ?? false else { continue }
+            guard outline.isPartial || outline.firstField.map(mentioned.contains) ?? false else { continue }
+            let index = rules.indexes[position]
             let requirements = index.requirements
             guard requirements.allSatisfy({ requirement in
                 query.places.restriction(conjuncts, PathComponent(field: requirement.field)).values.isSubset(of: requirement.values)
@@ -109,9 +116,22 @@ struct QueryPlanner {
             let isGrouped = place.map { path.fixedCount < components.count && isComponent(components[path.fixedCount], $0) } ?? false
             guard isRestricted || path.isOrdered || isGrouped || !requirements.isEmpty else { continue }
             settle(requirements, conjuncts, &path)
+            if untilObvious, isObvious(path) { return [path] }
             paths.append(path)
         }
-        return paths + [scan]
+        guard let scan = try scan ?? self.scan(conjuncts) else { return nil }
+        paths.append(scan)
+        return paths
+    }
+
+    /// All rows whose keys the condition leaves; nil if there can be none.
+    private func scan(_ conjuncts: [QueryNode]) throws -> AccessPath? {
+        let components = keyComponents
+        guard var scan = try path(keySource, components, conjuncts, limit: StorageKey.longest) else { return nil }
+        if scan.isPoints { return scan }
+        if case .rows = scan.source { scan.needsEntityCheck = query.entity.parent != nil }
+        order(&scan, components)
+        return scan
     }
 
     /// The fields of the record itself of which the condition or the order says something.
@@ -152,98 +172,6 @@ struct QueryPlanner {
             }
         }
         path.residual = .all(of: rest)
-    }
-
-    // MARK: Ranges
-
-    /// The part of a table that the conjuncts leave: a value for each of the first components, or several, and then a range.
-    /// Nil if no record can meet them.
-    private func path(
-        _ source: AccessPath.Source, _ components: [PathComponent], _ conjuncts: [QueryNode], limit: Int
-    ) throws -> AccessPath? {
-        var prefixes: [[UInt8]] = [[]], settled: Set<Int> = [], fixed = 0, used = 0
-        var isOpen = true, spans: [KeySpan]?
-        for component in components where isOpen {
-            let (values, settles) = query.places.restriction(conjuncts, component)
-            if values.isEmpty { return nil }
-            let isPoints = component.form == .element ? values.isPoints : !values.isAll
-            // The digest of a long key says nothing about what begins with it.
-            let isSpliced = component.form == .key && !isReferences(source)
-            if isSpliced, values.spans.contains(where: { $0.lower.count == StorageKey.digestLength }) { break }
-            if isPoints, prefixes.count * values.spans.count <= QueryPlanner.mostSpans {
-                if prefixes.count == 1, values.spans.count == 1, fixed == used { fixed += 1 }
-                used += 1
-                prefixes = prefixes.flatMap { prefix in values.spans.map { prefix + $0.lower } }
-                settled.formUnion(settles)
-            } else if !values.isAll, prefixes.count * values.spans.count <= QueryPlanner.mostSpans {
-                spans = prefixes.flatMap { prefix in
-                    values.spans.map { span in
-                        KeySpan(lower: prefix + span.lower, upper: span.upper.map { prefix + $0 } ?? (prefix.isEmpty ? nil : prefix + [0xFF]))
-                    }
-                }
-                settled.formUnion(settles)
-                isOpen = false
-            } else {
-                isOpen = false
-            }
-        }
-        var path = AccessPath(source: source, residual: query.node)
-        path.fixedCount = fixed
-        if case .rows = source, used == components.count { return points(prefixes, settled, conjuncts, path) }
-        if case .members = source, used == components.count {
-            path.source = .rows
-            return points(prefixes, settled, conjuncts, path)
-        }
-        if let spans {
-            path.spans = spans
-        } else if prefixes != [[]] {
-            path.spans = prefixes.map { KeySpan(lower: $0, upper: $0 + [0xFF]) }
-        }
-        if widen(&path.spans, isReferences(source) ? .max / 2 : limit) { settled = [] }
-        path.residual = .all(of: conjuncts.indices.filter { !settled.contains($0) }.map { conjuncts[$0] })
-        return path
-    }
-
-    private func isReferences(_ source: AccessPath.Source) -> Bool { if case .references = source { true } else { false } }
-
-    private func points(
-        _ keys: [[UInt8]], _ settled: Set<Int>, _ conjuncts: [QueryNode], _ path: AccessPath
-    ) -> AccessPath {
-        var path = path, isDigest = false
-        path.isPoints = true
-        path.spans = keys.map { key in
-            var writer = ByteWriter(capacity: key.count + 64)
-            writer.append(key)
-            writer.finishStorageKey(from: 0)
-            if StorageKey.isDigest(writer.bytes) { isDigest = true }
-            return KeySpan(lower: Array(writer.bytes), upper: nil)
-        }
-        path.spans.sort { $0.lower.lexicographicallyPrecedes($1.lower) }
-        path.estimate = keys.count
-        path.cost = Double(keys.count)
-        // Another long key may have the same digest.
-        if !isDigest { path.residual = .all(of: conjuncts.indices.filter { !settled.contains($0) }.map { conjuncts[$0] }) }
-        path.isOrdered = keys.count == 1 || query.order.isEmpty
-        return path
-    }
-
-    /// Where values are cut in the table, a bound that is as long leaves open what stands at it: then more is walked over, and
-    /// rows tell. Returns whether that is so.
-    private func widen(_ spans: inout [KeySpan], _ limit: Int) -> Bool {
-        var isWider = false
-        for index in spans.indices {
-            if spans[index].lower.count >= limit {
-                spans[index].lower = Array(spans[index].lower.prefix(limit))
-                isWider = true
-            }
-            if let upper = spans[index].upper, upper.count >= limit {
-                // Behind everything that begins so: FF marks a cut, and a digest may begin with FF.
-                spans[index].upper = Array(upper.prefix(limit)) + Array(repeating: 0xFF, count: 34)
-                isWider = true
-            }
-        }
-        if isWider { spans = KeySpan.merged(spans) }
-        return isWider
     }
 
     // MARK: Order

@@ -2,7 +2,8 @@
 
 internal import LMDB
 
-struct QueryRun {
+/// An object, since closures that walk hold it, and it has many parts to be counted.
+final class QueryRun {
     let access: StoreAccess
     let query: CompiledQuery
     let chosen: QueryAccess
@@ -11,7 +12,7 @@ struct QueryRun {
     /// The entities whose records are the query's, but for its own.
     private let kinds: [UInt16]
 
-    init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: QueryPlanner.Purpose = .records) throws {
+    convenience init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: QueryPlanner.Purpose = .records) throws {
         let planner = try QueryPlanner(access, query, for: purpose)
         try self.init(access, planner.query, planner.choose())
     }

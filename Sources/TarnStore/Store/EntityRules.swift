@@ -15,6 +15,8 @@ package final class EntityRules: Sendable {
     package let removed: Set<UInt16>
     /// Of attributes and references, and declared ones.
     package let indexes: [CompiledIndex]
+    /// The same, in as few words as it takes to pass over one.
+    let indexOutlines: [IndexOutline]
     /// The indexes of the records that are of this entity, of its parent, and so on: empty for a root, which needs none.
     package let members: [UInt32]
     /// A body of the defaults; nil if there are none.
@@ -39,6 +41,7 @@ package final class EntityRules: Sendable {
         }
         for index in entity.indexes { indexes.append(CompiledIndex(index, entity)) }
         self.indexes = indexes
+        indexOutlines = indexes.map { IndexOutline(id: $0.id, firstField: $0.firstField, isPartial: $0.isPartial) }
         hasUnique = catalog.entities.contains {
             $0.root == entity.root && ($0.fields.contains(where: \.isUnique) || $0.indexes.contains(where: \.isUnique))
         }
@@ -82,6 +85,13 @@ package final class EntityRules: Sendable {
         let own = Set(entity.fields.map(\.id))
         return Set(catalog.entities.filter { $0.root == entity.root }.flatMap { $0.fields.map(\.id) }).subtracting(own)
     }
+}
+
+/// What says whether an index may have to do with a query.
+struct IndexOutline: Sendable {
+    let id: UInt32
+    let firstField: UInt16?
+    let isPartial: Bool
 }
 
 /// An index as writing needs it.

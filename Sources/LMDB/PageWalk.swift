@@ -65,13 +65,17 @@ struct PageWalk: ~Copyable {
         var count: Int
     }
 
-    /// The branch above the leaf, and those above it, the root first.
+    /// The branch above the leaf, the one above that, and those above it, the root first: most trees need no list of them.
     private var branch: Branch?
+    private var parent: Branch?
     private var above: [Branch] = []
     private var leaf: Page?
     private var index = 0, count = 0
-    /// How many leaves ahead a page's header is asked for, and its entries.
-    private static let headersAhead = 16, entriesAhead = 8
+    /// How many leaves ahead a page's header is asked for; its entries, less than half of that.
+    private var distance = nearest
+    /// Up to which children of the branch they were asked for.
+    private var askedHeaders = 0, askedEntries = 0
+    private static let nearest = 2, farthest = 16
     /// Entries of pages with more of them lie so close together that the processor fetches them by itself.
     private static let fewEntries = 20, fewLongEntries = 6
 
@@ -79,7 +83,8 @@ struct PageWalk: ~Copyable {
 
     mutating func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) {
         above.removeAll(keepingCapacity: true)
-        (branch, leaf) = (nil, nil)
+        distance = PageWalk.nearest
+        (branch, parent, leaf) = (nil, nil, nil)
         (index, count) = (0, 0)
         guard let root = tree.root else { return }
         let key = SoughtKey(key)
@@ -95,14 +100,18 @@ struct PageWalk: ~Copyable {
             guard count > 0, above.count < PageTree.deepest else { throw PageTree.damaged }
             // The first key of a branch stands for everything that is less than the second.
             let behind = key.bytes.isEmpty ? 1 : try page.firstGreater(key, from: 1)
-            if let branch { above.append(branch) }
+            if let branch {
+                if let parent { above.append(parent) }
+                parent = branch
+            }
             branch = Branch(page: page, index: behind - 1, count: count)
             page = try tree.child(page, behind - 1)
         }
         guard page.isLeaf else { throw PageTree.damaged }
         leaf = page
         (index, count) = (0, page.count)
-        askAhead(first: true)
+        (askedHeaders, askedEntries) = (branch?.index ?? 0, branch?.index ?? 0)
+        askAhead()
     }
 
     mutating func fill(_ batch: UnsafeMutableBufferPointer<RawCursor.Entry>) throws(LMDBError) -> Int {
@@ -126,7 +135,8 @@ struct PageWalk: ~Copyable {
         while var next = branch {
             next.index += 1
             guard next.index < next.count else {
-                branch = above.popLast()
+                branch = parent
+                parent = above.popLast()
                 continue
             }
             branch = next
@@ -134,7 +144,7 @@ struct PageWalk: ~Copyable {
             if page.isLeaf {
                 leaf = page
                 (index, count) = (0, page.count)
-                askAhead(first: false)
+                askAhead()
             } else {
                 try descend(from: page, to: SoughtKey(UnsafeRawBufferPointer(start: nil, count: 0)))
             }
@@ -142,30 +152,38 @@ struct PageWalk: ~Copyable {
         }
     }
 
-    /// Asks for leaves that come after this one.
-    ///
-    /// - Parameter first: whether none was asked for so far.
-    private func askAhead(first: Bool) {
+    /// Asks for leaves that come after this one: the farther, the longer the walk is. Most walks end soon.
+    private mutating func askAhead() {
         guard let branch else { return }
-        func leaf(_ ahead: Int) -> Page? {
-            let index = branch.index + ahead
-            guard index < branch.count, let number = branch.page.child(index) else { return nil }
-            return tree.page(number)
+        let last = branch.count - 1
+        // The headers of pages, and then of those whose headers have come meanwhile the entries.
+        let headers = min(branch.index + distance, last)
+        while askedHeaders < headers {
+            askedHeaders += 1
+            if let page = leaf(askedHeaders, of: branch) { tarn_prefetch(page.start) }
         }
-        if first {
-            for ahead in 1..<PageWalk.headersAhead { if let page = leaf(ahead) { tarn_prefetch(page.start) } }
+        let ahead = distance / 2 - 1, entries = min(branch.index + (count > 8 ? min(2, ahead) : ahead), last)
+        while askedEntries < entries {
+            askedEntries += 1
+            if let page = leaf(askedEntries, of: branch) { PageWalk.askForEntries(of: page) }
         }
-        if let page = leaf(PageWalk.headersAhead) { tarn_prefetch(page.start) }
-        // A page with many entries is there for longer.
-        guard let page = leaf(count > 8 ? 2 : PageWalk.entriesAhead) else { return }
+        distance = min(2 * distance, PageWalk.farthest)
+    }
+
+    private func leaf(_ index: Int, of branch: Branch) -> Page? {
+        guard let number = branch.page.child(index) else { return nil }
+        return tree.page(number)
+    }
+
+    private static func askForEntries(of page: Page) {
         let count = page.count
-        guard count <= PageWalk.fewEntries else { return }
+        guard count <= fewEntries else { return }
         for index in 0..<count {
             // The key, where most rows say where their values are, and of longer ones the first of these.
             let node = page.start + min(page.node(index), page.size - 1)
             tarn_prefetch(node)
             tarn_prefetch(node + 64)
-            guard count <= PageWalk.fewLongEntries else { continue }
+            guard count <= fewLongEntries else { continue }
             tarn_prefetch(node + 128)
             tarn_prefetch(node + 192)
         }

@@ -19,6 +19,9 @@ package struct RawTransaction {
         self.trees = trees
     }
 
+    /// The same in fewer words, for who keeps it beside every row.
+    package var bare: BareTransaction { BareTransaction(pointer: pointer, growth: growth) }
+
     /// Whether it shows one state for as long as it lasts, and nothing moves in it.
     package var isSnapshot: Bool { growth == nil }
 
@@ -75,6 +78,14 @@ package struct RawTransaction {
             pageSize: Int(s.ms_psize), depth: Int(s.ms_depth), branchPages: s.ms_branch_pages, leafPages: s.ms_leaf_pages,
             overflowPages: s.ms_overflow_pages, entries: s.ms_entries)
     }
+}
+
+/// A transaction without what is known of its pages.
+package struct BareTransaction {
+    fileprivate let pointer: OpaquePointer
+    fileprivate let growth: UnsafeMutablePointer<Growth>?
+
+    package var raw: RawTransaction { RawTransaction(pointer, growth: growth) }
 }
 
 /// A cursor of liblmdb. Whoever opened it closes it before the transaction ends.

@@ -12,16 +12,24 @@ struct KeyBounds {
     /// by their whole keys.
     private var exactLower: [UInt8]?, exactUpper: (bytes: [UInt8], isIncluded: Bool)?
 
-    init(_ range: KeyRange, _ entity: Catalog.Entity) throws(StoreError) {
+    init(_ range: KeyRange, _ entity: Catalog.Entity) throws(StoreError) { try self.init(range, entity.keyTypes) { entity } }
+
+    /// - Parameters:
+    ///   - types: those of the components of the entity's keys.
+    ///   - entity: for messages; whoever has it in an object would copy all that it is made of for nothing.
+    init(_ range: KeyRange, _ types: [AttributeType], _ entity: () -> Catalog.Entity) throws(StoreError) {
         if let key = range.lower {
-            let bytes = try KeyBounds.encode(key, entity)
-            lower = Array(bytes.prefix(StorageKey.longest))
-            if bytes.count > StorageKey.longest { exactLower = bytes }
+            let bytes = try KeyBounds.encode(key, types, entity)
+            lower = bytes
+            if bytes.count > StorageKey.longest {
+                lower = Array(bytes.prefix(StorageKey.longest))
+                exactLower = bytes
+            }
         }
         switch range.upper {
         case .none: break
-        case .excluded(let key): try setUpper(KeyBounds.encode(key, entity), isIncluded: false)
-        case .included(let key): try setUpper(KeyBounds.encode(key, entity), isIncluded: true)
+        case .excluded(let key): try setUpper(KeyBounds.encode(key, types, entity), isIncluded: false)
+        case .included(let key): try setUpper(KeyBounds.encode(key, types, entity), isIncluded: true)
         }
     }
 
@@ -35,15 +43,19 @@ struct KeyBounds {
         exactUpper = (bytes, isIncluded)
     }
 
-    private static func encode(_ key: RecordKey, _ entity: Catalog.Entity) throws(StoreError) -> [UInt8] {
-        let types = entity.keyTypes
+    private static func encode(
+        _ key: RecordKey, _ types: [AttributeType], _ entity: () -> Catalog.Entity
+    ) throws(StoreError) -> [UInt8] {
         let fits = key.components.count <= types.count && zip(types, key.components).allSatisfy { type, component in
             switch (type, component) {
             case (.int, .int), (.string, .string), (.uuid, .uuid): true
             default: false
             }
         }
-        guard fits else { throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: key.description) }
+        guard fits else {
+            let entity = entity()
+            throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: key.description)
+        }
         return wholeEncoding(key)
     }
 

@@ -30,7 +30,9 @@ extension StoreAccess {
     func forEachRow(
         _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
     ) throws {
-        let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { try (KeyBounds(range, $0.entity), $0.entity.members == nil) }
+        let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { plan in
+            try (KeyBounds(range, plan.entity.keyTypes) { plan.entity }, plan.entity.members == nil)
+        }
         /// A row that is compressed, damaged, or of another entity of the tree.
         func alone(_ key: Bytes, _ value: Bytes) throws -> Bool {
             try lending {
@@ -43,7 +45,7 @@ extension StoreAccess {
             let entity = plan._withUnsafeGuaranteedRef { $0.entity }
             return try walk(entity, bounds, reversed: reversed) { key, value in try alone(key, value()) }
         }
-        let context = LentContext(raw: raw, plan: plan, rows: self.rows)
+        let context = LentContext(self, plan)
         let (id, table, root) = plan._withUnsafeGuaranteedRef { ($0.entityID, $0.table, $0.entity.root) }
         try withUnsafeTemporaryAllocation(of: LentRow.self, capacity: StoreAccess.rowsAtOnce) { rows in
             try forEachEntry(table, root, bounds) { entries in
@@ -83,7 +85,8 @@ extension StoreAccess {
         }
     }
 
-    private static let rowsAtFirst = 4, rowsAtOnce = 32
+    /// So many that they fit a kilobyte: more memory than that would not be on the stack.
+    private static let rowsAtFirst = 4, rowsAtOnce = 1024 / MemoryLayout<LentRow>.stride
 
     private func walk(
         _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool

@@ -84,11 +84,20 @@ public enum FieldState: Sendable, Hashable {
 /// A transaction and a plan: what values need beyond their bytes. Valid as long as the row's transaction.
 @usableFromInline
 struct LentContext {
-    let raw: RawTransaction
+    private let transaction: BareTransaction
     let plan: Unmanaged<RowPlan>
-    let rows: Unmanaged<RowContext>?
+    private let rows: Unmanaged<RowContext>?
 
-    var access: StoreAccess { plan._withUnsafeGuaranteedRef { StoreAccess(raw, $0.state, rows?.takeUnretainedValue()) } }
+    @inline(__always)
+    init(_ access: StoreAccess, _ plan: Unmanaged<RowPlan>) {
+        transaction = access.raw.bare
+        self.plan = plan
+        rows = access.rows
+    }
+
+    var access: StoreAccess {
+        plan._withUnsafeGuaranteedRef { StoreAccess(transaction.raw, $0.state, rows?.takeUnretainedValue()) }
+    }
 
     /// The key that a storage key in a reference stands for. A long one stands in the row that it leads to.
     func key<Key: StoredKey>(_ storageKey: Bytes, of target: String) -> Key? {
@@ -102,9 +111,10 @@ struct LentContext {
 /// What a `Row` is inside, without its type. The bounds of every access are checked in every build.
 @usableFromInline
 struct LentRow {
-    let view: RowView
     @usableFromInline let context: LentContext
-    // Small numbers, since every copy of more than 128 bytes is a call.
+    // Small numbers, and nothing that follows from the rest: rows are copied, and the processor's caches hold many of them.
+    private let header: UnsafeRawPointer
+    private let lent: UnsafeMutablePointer<LentBody>?
     /// The directory and the values. Of a divided body only the directory is as it says.
     @usableFromInline let body: UnsafeRawPointer
     @usableFromInline let slots: UnsafePointer<RowPlan.Slot>
@@ -116,17 +126,21 @@ struct LentRow {
     @inline(__always)
     init?(_ view: RowView, _ context: LentContext) {
         let (slots, count) = context.plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
-        guard let slots, let body = view.body.directory.baseAddress, let bodyCount = UInt32(exactly: view.body.directory.count),
-            let slotCount = UInt16(exactly: count)
+        guard let slots, let header = view.bytes.baseAddress, let body = view.body.directory.baseAddress,
+            let bodyCount = UInt32(exactly: view.body.directory.count), let slotCount = UInt16(exactly: count)
         else { return nil }
-        self.view = view
         self.context = context
+        self.header = header
+        lent = view.body.lent
         self.body = body
         self.bodyCount = bodyCount
         plainFields = view.isWide || view.body.isDivided ? 0 : UInt16(truncatingIfNeeded: view.body.count)
         self.slots = UnsafePointer(slots)
         self.slotCount = slotCount
     }
+
+    /// The row without what stands behind its header, and its body.
+    var view: RowView { RowView(header: header, RowBody(checked: Bytes(start: body, count: Int(bodyCount)), header, lent)) }
 
     /// The row for whoever is about to read most of it: a divided one is put together at once, and not looked through for each field.
     @inlinable

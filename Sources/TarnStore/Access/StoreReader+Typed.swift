@@ -198,7 +198,7 @@ extension StoreAccess {
 
     /// - Throws: `.damagedRow` if a row has no body.
     func lent(_ row: RowView, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes) throws(StoreError) -> LentRow {
-        guard let lent = LentRow(row, LentContext(raw: raw, plan: plan, rows: rows)) else {
+        guard let lent = LentRow(row, LentContext(self, plan)) else {
             throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
         }
         return lent

@@ -85,7 +85,7 @@ extension Bool: StoredValue {
 }
 
 extension Int64: StoredValue {
-    @inlinable
+    @inlinable @inline(__always)
     public init?(_ value: LentValue) {
         guard let int = value.encoded.int else { return nil }
         self = int
@@ -95,7 +95,7 @@ extension Int64: StoredValue {
 }
 
 extension Int: StoredValue {
-    @inlinable
+    @inlinable @inline(__always)
     public init?(_ value: LentValue) {
         guard let int = value.encoded.int else { return nil }
         self.init(exactly: int)

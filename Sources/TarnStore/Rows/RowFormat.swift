@@ -80,7 +80,7 @@ package struct RowBody {
     /// The whole body; of one that is `lent` divided, what is stored of it.
     private let stored: Bytes
     /// Where the long values come from if they are still compressed.
-    private let lent: UnsafeMutablePointer<LentBody>?
+    let lent: UnsafeMutablePointer<LentBody>?
     private let fields: UInt16
     package let isWide: Bool
 
@@ -100,6 +100,14 @@ package struct RowBody {
         stored = bytes
         self.fields = fields
         self.isWide = isWide
+        self.lent = lent
+    }
+
+    /// A body that was one already, of a row with this header.
+    init(checked stored: Bytes, _ header: UnsafeRawPointer, _ lent: UnsafeMutablePointer<LentBody>?) {
+        self.stored = stored
+        fields = stored.load(0, UInt16.self)
+        isWide = header.load(fromByteOffset: 1, as: UInt8.self) & RowFormat.wide != 0
         self.lent = lent
     }
 
@@ -195,6 +203,11 @@ package struct RowView {
     private init(_ bytes: Bytes, _ body: RowBody) {
         self.bytes = bytes
         self.body = body
+    }
+
+    /// A row that was one already, of which only the header and the body are known.
+    init(header: UnsafeRawPointer, _ body: RowBody) {
+        self.init(Bytes(start: header, count: RowFormat.headerSize), body)
     }
 
     /// The dictionary that the stored bytes of a row name, if they are compressed.

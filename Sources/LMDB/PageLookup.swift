@@ -2,13 +2,11 @@
 
 import CLMDB
 
-/// Finds values of keys in steps, so that what is far away is asked for before it is looked at: of many keys first the places, then what is
-/// there, then the values. In a write transaction values are where liblmdb says, at once.
+/// Finds values of keys. In a snapshot several at a time, so that what is far away is asked for before it is looked at: first the pages, then
+/// what is there, then the values. In a write transaction values are where liblmdb says.
 package struct PageLookup {
-    /// Where a value is, as far as that is known.
-    package struct Place {
-        fileprivate let leaf: Page?
-    }
+    /// How many keys are looked for at a time.
+    package static let most = 8
 
     private let tree: PageTree?
     private let transaction: RawTransaction
@@ -21,24 +19,32 @@ package struct PageLookup {
         self.table = table
     }
 
-    /// Where a key is, if it is anywhere. What is there is asked for.
-    package func place(of key: UnsafeRawBufferPointer) throws(LMDBError) -> Place {
-        guard let tree, let leaf = try tree.leaf(for: SoughtKey(key)) else { return Place(leaf: nil) }
-        tarn_prefetch(leaf.start)
-        return Place(leaf: leaf)
+    /// The values of at most `most` keys; nil for each that is not there.
+    package func find(
+        _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ values: UnsafeMutableBufferPointer<UnsafeRawBufferPointer?>
+    ) throws(LMDBError) {
+        precondition(keys.count <= PageLookup.most && values.count >= keys.count)
+        guard let tree else {
+            for index in keys.indices { values[index] = try transaction.get(table, keys[index]) }
+            return
+        }
+        guard let root = tree.root else {
+            for index in keys.indices { values[index] = nil }
+            return
+        }
+        try withUnsafeTemporaryAllocation(of: PageSearch.self, capacity: PageLookup.most) { room throws(LMDBError) in
+            for index in keys.indices { room.initializeElement(at: index, to: PageSearch(SoughtKey(keys[index]), root)) }
+            let searches = UnsafeMutableBufferPointer(rebasing: room[..<keys.count])
+            try tree.findLeaves(searches)
+            for search in searches { PageLookup.askForKeys(of: search.page) }
+            for index in searches.indices { values[index] = try tree.value(of: searches[index].key, in: searches[index].page) }
+        }
     }
 
-    /// Asks for the keys at a place.
-    package func ask(for place: Place) {
+    private static func askForKeys(of leaf: Page) {
         // Of many entries only some are looked at, and they lie close together.
-        guard let leaf = place.leaf, leaf.count <= 6 else { return }
-        for index in 0..<leaf.count { tarn_prefetch(leaf.start + min(leaf.node(index), leaf.size - 1)) }
-    }
-
-    /// The value of a key.
-    package func value(of key: UnsafeRawBufferPointer, at place: Place) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        guard let tree else { return try transaction.get(table, key) }
-        guard let leaf = place.leaf else { return nil }
-        return try tree.value(of: SoughtKey(key), in: leaf)
+        let count = leaf.count
+        guard count <= 6 else { return }
+        for index in 0..<count { tarn_prefetch(leaf.start + min(leaf.node(index), leaf.size - 1)) }
     }
 }

@@ -72,20 +72,34 @@ struct PageTree {
     @inline(__always)
     private func isInPlace(_ page: Page) -> Bool { base + page.number &* page.size == page.start }
 
-    /// The page that must be the leaf with a key, if there is one. It is not looked at, so it need not be in the processor's caches yet.
-    func leaf(for key: SoughtKey) throws(LMDBError) -> Page? {
-        guard var page = root else { return nil }
+    /// The pages that must be the leaves with some keys, if they are anywhere. They are asked for, and not looked at.
+    ///
+    /// All keys go down the tree together, and in every page from one comparison to the next: so the memory that one of them needs comes
+    /// while others are compared.
+    func findLeaves(_ searches: UnsafeMutableBufferPointer<PageSearch>) throws(LMDBError) {
         for _ in 0..<branches {
-            guard page.isBranch, isInPlace(page), page.count > 0 else { throw PageTree.damaged }
-            // The first key of a branch stands for everything that is less than the second.
-            let behind = try page.firstGreater(key, from: 1)
-            guard let number = page.child(behind - 1), let child = self.page(number) else { throw PageTree.damaged }
-            page = child
+            var steps = 0
+            for index in searches.indices {
+                let page = searches[index].page, count = page.count
+                guard page.isBranch, isInPlace(page), count > 0 else { throw PageTree.damaged }
+                // The first key of a branch stands for everything that is less than the second.
+                (searches[index].low, searches[index].high) = (1, count)
+                steps = max(steps, Int.bitWidth - count.leadingZeroBitCount)
+            }
+            for _ in 0..<steps {
+                for index in searches.indices where searches[index].low < searches[index].high { try searches[index].step(orAt: false) }
+            }
+            for index in searches.indices {
+                guard let number = searches[index].page.child(searches[index].low - 1), let child = page(number) else {
+                    throw PageTree.damaged
+                }
+                tarn_prefetch(child.start)
+                searches[index].page = child
+            }
         }
-        return page
     }
 
-    /// The value of a key in the leaf that `leaf(for:)` found.
+    /// The value of a key in the leaf that `findLeaves` found.
     func value(of key: SoughtKey, in leaf: Page) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard leaf.isLeaf, isInPlace(leaf) else { throw PageTree.damaged }
         let index = try leaf.firstNotLess(key, from: 0)
@@ -129,24 +143,45 @@ extension Page {
 
     @inline(__always)
     private func first(from start: Int, behind sought: SoughtKey, orAt isAt: Bool) throws(LMDBError) -> Int {
-        var low = start, high = max(start, count)
-        while low < high {
-            let middle = (low + high) / 2
-            guard let (key, beginning) = beginning(ofKey: middle) else { throw PageTree.damaged }
-            // The order of keys in tables without flags (`mdb_cmp_memn`). One that ends early is filled up with zeros here: if that says that
-            // they differ, they do so in this way.
-            let isBefore = beginning == sought.beginning
-                ? isLess(key, sought.bytes, orSame: !isAt) : beginning < sought.beginning
-            low = isBefore ? middle + 1 : low
-            high = isBefore ? high : middle
-        }
-        return low
+        var search = PageSearch(sought, self)
+        (search.low, search.high) = (start, max(start, count))
+        while search.low < search.high { try search.step(orAt: isAt) }
+        return search.low
+    }
+}
+
+/// A search in a page: what is looked for lies between two entries.
+struct PageSearch {
+    let key: SoughtKey
+    var page: Page
+    var low = 0, high = 0
+
+    init(_ key: SoughtKey, _ page: Page) {
+        self.key = key
+        self.page = page
+    }
+
+    /// Halves what is between, which is not nothing.
+    ///
+    /// - Parameter orAt: whether an entry with the key itself is looked for too, or only what is behind it.
+    @inline(__always)
+    mutating func step(orAt isAt: Bool) throws(LMDBError) {
+        let middle = (low + high) / 2
+        guard let (found, beginning) = beginning(ofKey: middle) else { throw PageTree.damaged }
+        // The order of keys in tables without flags (`mdb_cmp_memn`). One that ends early is filled up with zeros here: if that says that
+        // they differ, they do so in this way.
+        var isBefore = beginning < key.beginning
+        if beginning == key.beginning { isBefore = isLess(found, key.bytes, orSame: !isAt) }
+        // Half of these decisions come as a surprise, so they are no branch.
+        let mask = 0 &- (isBefore ? 1 : 0)
+        low = (middle + 1) & mask | low & ~mask
+        high = high & mask | middle & ~mask
     }
 
     /// A key and its first eight bytes as a number. Nil if it is not in the page.
     @inline(__always)
     private func beginning(ofKey index: Int) -> (UnsafeRawBufferPointer, UInt64)? {
-        guard let key = key(index), let start = key.baseAddress else { return nil }
+        guard let key = page.key(index), let start = key.baseAddress else { return nil }
         // In front of a key stands the header of its node, eight bytes: so eight bytes up to its end are in the page.
         let length = min(key.count, 8)
         let number = UInt64(bigEndian: (start + length - 8).loadUnaligned(as: UInt64.self))

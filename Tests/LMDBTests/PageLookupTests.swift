@@ -19,11 +19,22 @@ struct PageLookupTests {
 
     private func find(_ keys: [[UInt8]], in transaction: RawTransaction, _ table: Table, _ name: String) throws -> [[UInt8]?] {
         let lookup = try PageLookup(transaction, table, name: name)
-        let places = try keys.map { key in try key.withUnsafeBytes { try lookup.place(of: $0) } }
-        for place in places { lookup.ask(for: place) }
-        return try zip(keys, places).map { key, place in
-            try key.withUnsafeBytes { key in try lookup.value(of: key, at: place).map { Array($0) } }
+        var found: [[UInt8]?] = [], size = 0
+        while found.count < keys.count {
+            // Any number of keys at a time.
+            size = size % PageLookup.most + 1
+            let some = Array(keys[found.count..<min(found.count + size, keys.count)])
+            let places = some.map { key in
+                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: key.count, alignment: 1)
+                copy.copyBytes(from: key)
+                return UnsafeRawBufferPointer(copy)
+            }
+            defer { for place in places { place.deallocate() } }
+            var values = [UnsafeRawBufferPointer?](repeating: nil, count: some.count)
+            try places.withUnsafeBufferPointer { places in try values.withUnsafeMutableBufferPointer { try lookup.find(places, $0) } }
+            found += values.map { value in value.map { Array($0) } }
         }
+        return found
     }
 
     @Test(

@@ -33,10 +33,10 @@ public struct LentValue: ~Escapable {
         self.context = context
     }
 
-    public var isNull: Bool { encoded.isNull }
+    @inlinable public var isNull: Bool { encoded.isNull }
 
     /// The storage key of a to-one reference.
-    @usableFromInline var reference: UnsafeRawBufferPointer? { encoded.reference }
+    @inlinable var reference: UnsafeRawBufferPointer? { encoded.reference }
 
     /// The key of a storage key that may be a digest.
     @usableFromInline func longKey<Key: StoredKey>(_ storageKey: UnsafeRawBufferPointer, of target: String) -> Key? {
@@ -73,12 +73,10 @@ extension StoredValue where Self: RawRepresentable, RawValue: StoredValue {
 }
 
 extension Bool: StoredValue {
+    @inlinable
     public init?(_ value: LentValue) {
-        switch value.encoded.tag {
-        case ValueTag.true: self = true
-        case ValueTag.false: self = false
-        default: return nil
-        }
+        guard let bool = value.encoded.bool else { return nil }
+        self = bool
     }
 
     public func encode(into value: inout ValueEncoder) { value.writer.appendValue(self) }
@@ -137,9 +135,10 @@ extension ExactDecimal: StoredValue {
 }
 
 extension Timestamp: StoredValue {
+    @inlinable
     public init?(_ value: LentValue) {
-        guard value.encoded.tag == ValueTag.date, let bits = value.encoded.eightBytes else { return nil }
-        self.init(microseconds: Int64(bitPattern: bits))
+        guard let date = value.encoded.date else { return nil }
+        self = date
     }
 
     public func encode(into value: inout ValueEncoder) { value.writer.appendValue(self) }
@@ -157,9 +156,10 @@ extension UUID: StoredValue {
 }
 
 extension String: StoredValue {
+    @inlinable
     public init?(_ value: LentValue) {
-        guard value.encoded.isText else { return nil }
-        self.init(decoding: value.encoded.payload, as: UTF8.self)
+        guard let text = value.encoded.text else { return nil }
+        self = text
     }
 
     /// As the field's type says: text, a URL, or JSON, which is not checked.
@@ -248,6 +248,22 @@ extension References: StoredValue {
     }
 }
 
+// What inlined code calls: with a value's bytes alone, which fit registers, and not with the row's context.
 extension EncodedValue {
+    @usableFromInline var bool: Bool? {
+        switch tag {
+        case ValueTag.true: true
+        case ValueTag.false: false
+        default: nil
+        }
+    }
+
+    @usableFromInline var date: Timestamp? {
+        guard tag == ValueTag.date, let bits = eightBytes else { return nil }
+        return Timestamp(microseconds: Int64(bitPattern: bits))
+    }
+
+    @usableFromInline var text: String? { isText ? String(decoding: payload, as: UTF8.self) : nil }
+
     var isText: Bool { tag == ValueTag.string || tag == ValueTag.url || tag == ValueTag.json }
 }

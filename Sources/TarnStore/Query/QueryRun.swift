@@ -104,7 +104,7 @@ final class QueryRun {
             ahead.removeAll()
         }
         try path.walk(access, query.entity, from: start, sorting: { try sorted($0) }) { key, bytes in
-            try ahead.append(key, bytes)
+            ahead.append(key, bytes)
             if ahead.isFull { try give() }
             return goesOn
         }

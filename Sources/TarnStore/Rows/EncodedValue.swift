@@ -12,7 +12,7 @@ package struct EncodedValue {
     @inlinable
     package var tag: UInt8 { bytes[0] }
     package var payload: Bytes { bytes.slice(1..<bytes.count) }
-    package var isNull: Bool { tag == ValueTag.null }
+    @inlinable package var isNull: Bool { tag == ValueTag.null }
 
     @inlinable @inline(__always)
     package var int: Int64? {
@@ -29,7 +29,7 @@ package struct EncodedValue {
     package var eightBytes: UInt64? { bytes.count == 9 ? bytes.load(1, UInt64.self) : nil }
 
     /// The storage key of a to-one reference.
-    package var reference: Bytes? {
+    @usableFromInline package var reference: Bytes? {
         switch tag {
         case ValueTag.reference where bytes.count > 1: payload
         case ValueTag.positionedReference where bytes.count > 5: bytes.slice(5..<bytes.count)

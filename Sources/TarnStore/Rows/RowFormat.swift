@@ -40,7 +40,7 @@ package enum RowFormat {
 /// The first byte of a value.
 @usableFromInline
 package enum ValueTag {
-    package static let null: UInt8 = 0
+    @inlinable package static var null: UInt8 { 0 }
     package static let `false`: UInt8 = 1
     package static let `true`: UInt8 = 2
     /// 1, 2, 4 or 8 bytes, two's complement.

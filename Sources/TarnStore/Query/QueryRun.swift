@@ -54,7 +54,8 @@ final class QueryRun {
             guard access.catalog.entity(id: kind)?.root == query.entity.root else { throw damaged(key) }
             return nil
         }
-        let row = try access.dividedView(bytes, query.entity, key)
+        // An entity has many parts to be counted, and only a compressed row needs it.
+        let row = try RowView(bytes) ?? access.dividedView(bytes, query.entity, key)
         evaluation.begin()
         let isMet = try isUnfiltered || evaluation.admits(key, row.body)
         if row.body.isDamaged { throw damaged(key) }

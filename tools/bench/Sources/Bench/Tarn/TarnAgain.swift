@@ -34,9 +34,11 @@ enum TarnAgain {
         let pages = try Pages(in: options.pages), store = try TarnCases.open(options, compression)
         let bodies = pages.bodies.map { [UInt8]($0) }
         let (changedBodies, changedIssues) = try changed(pages.bodies)
+        // A process that imports again and again keeps its pipeline.
+        let pipeline = try ImportPipeline(TarnModel.mapping, store.catalog, depth: 4)
         func importing(scan: UInt64) throws -> TarnImporting {
             try TarnImporting(
-                TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit, scan: scan, trainsEarly: scan == 1)
+                TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit, scan: scan, trainsEarly: scan == 1, pipeline: pipeline)
         }
         var cold = try importing(scan: 1)
         let coldSeconds = try await cold.importIssues(bodies)

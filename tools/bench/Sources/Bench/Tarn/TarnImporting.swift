@@ -21,12 +21,15 @@ struct TarnImporting {
     private var responses: [ResponseEntry] = []
     private var reports: [ImportReport] = []
 
-    init(_ mapping: Mapping, _ store: Store, bodiesPerCommit: Int, scan: UInt64 = 1, trainsEarly: Bool = true) throws {
+    /// - Parameter pipeline: of an import before, which has memory for units.
+    init(
+        _ mapping: Mapping, _ store: Store, bodiesPerCommit: Int, scan: UInt64 = 1, trainsEarly: Bool = true, pipeline: ImportPipeline? = nil
+    ) throws {
         self.store = store
         self.bodiesPerCommit = bodiesPerCommit
         self.scan = scan
         self.trainsEarly = trainsEarly
-        pipeline = try ImportPipeline(mapping, store.catalog, depth: 4)
+        self.pipeline = try pipeline ?? ImportPipeline(mapping, store.catalog, depth: 4)
     }
 
     /// Adds a response, and commits what makes a unit.

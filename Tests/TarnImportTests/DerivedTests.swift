@@ -121,6 +121,20 @@ struct DerivedTests {
         #expect(try bed.count("Comment") == 3)
     }
 
+    @Test("of a long list too those that left lose their reference, and the others keep it", arguments: [15, 16, 17, 300])
+    func longLists(_ count: Int) throws {
+        let bed = try Forge.store()
+        func take(_ members: [Int]) throws {
+            try bed.take(#"[{"id":1,"title":"t","comments":[\#(members.map { #"{"id":\#($0)}"# }.joined(separator: ","))]}]"#, "Issue")
+        }
+        try take(Array(1...count + 5))
+        #expect(try bed.related("Issue", 1, "comments").count == count + 5)
+        // The first and the last of what is there leave.
+        try take(Array(3...count + 2))
+        #expect(Set(try bed.related("Issue", 1, "comments")) == Set((3...count + 2).map { "\($0)" }))
+        #expect(try bed.count("Comment") == count + 5)
+    }
+
     @Test("lists of lists: every level gets its references, and what leaves deep down loses them")
     func levels() throws {
         let bed = try Forge.store()

@@ -1,4 +1,4 @@
-// Two importers of one mapping that take turns: the next unit is parsed and drafted while the one before is written.
+// Importers of one mapping that take turns: the next unit is parsed and drafted while those before are written.
 
 public import TarnStore
 

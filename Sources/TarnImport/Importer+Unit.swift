@@ -62,13 +62,9 @@ extension Importer {
             return try await withTaskCancellationHandler {
                 try Task.checkCancellation()
                 return try await store.write(alone: true) { writer in
-                    try cancellation.check()
-                    let report = try importer.commit(
-                        into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints)
-                    try additions?(report, &writer)
-                    // The last moment at which nothing has happened.
-                    try cancellation.check()
-                    return report
+                    try importer.commit(
+                        into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints, unless: cancellation,
+                        and: additions)
                 }
             } onCancel: {
                 cancellation.cancel()
@@ -77,6 +73,21 @@ extension Importer {
             discard()
             throw error
         }
+    }
+}
+
+extension Importer {
+    /// Merges a unit, with what else belongs to it, unless somebody has given up waiting for it.
+    func commit(
+        into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [ResponseEntry], checkpoints: [String: Checkpoint],
+        unless cancellation: Cancellation, and additions: ((ImportReport, inout StoreWriter) throws -> Void)?
+    ) throws -> ImportReport {
+        try cancellation.check()
+        let report = try commit(into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints)
+        try additions?(report, &writer)
+        // The last moment at which nothing has happened.
+        try cancellation.check()
+        return report
     }
 }
 

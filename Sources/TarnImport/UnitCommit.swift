@@ -73,12 +73,9 @@ extension Importer {
             try store.enqueue(alone: !mayShare || byteCount > Importer.largestShared) { writer in
                 do {
                     if chain.hasFailed { throw UnitBeforeFailed() }
-                    try cancellation.check()
-                    let report = try self.commit(into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints)
-                    try additions?(report, &writer)
-                    // The last moment at which nothing has happened.
-                    try cancellation.check()
-                    return report
+                    return try self.commit(
+                        into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints, unless: cancellation,
+                        and: additions)
                 } catch {
                     // Before the next unit runs, which may be in the same transaction.
                     chain.fail()

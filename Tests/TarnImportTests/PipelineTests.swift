@@ -42,21 +42,13 @@ struct PipelineTests {
     @Test("documents are drafted while the unit before waits for the writer")
     func overlap() async throws {
         let bed = try Forge.store(), store = bed.store, pipeline = try ImportPipeline(Mapping(), store.catalog)
-        let release = DispatchSemaphore(value: 0), isHeld = DispatchSemaphore(value: 0)
-        let holder = Task.detached {
-            try await store.write { _ in
-                isHeld.signal()
-                release.wait()
-            }
-        }
-        await wait(for: isHeld)
+        let holder = await hold(store)
         _ = try pipeline.importer.add(issues(1...3), entity: "Issue")
         await pipeline.start(to: store)
         // The writer is held: nothing can have been stored yet, and still the next unit is drafted.
         #expect(try pipeline.importer.add(issues(4...9), entity: "Issue").listed.count == 6)
         #expect(try bed.count("Issue") == 0)
-        release.signal()
-        try await holder.value
+        try await holder.release()
         #expect(try await pipeline.finish()?.entities["Issue"]?.created == 3)
         #expect(try bed.count("Issue") == 3)
         await pipeline.start(to: store)
@@ -103,16 +95,9 @@ struct PipelineTests {
     @Test("small units that wait together share a transaction, each a change of its own, reported in their order")
     func shared() async throws {
         let bed = try Forge.store(), store = bed.store, pipeline = try ImportPipeline(Mapping(), store.catalog, depth: 3)
-        let release = DispatchSemaphore(value: 0), isHeld = DispatchSemaphore(value: 0)
         let before = try store.environment.information().lastTransaction
         let sequence = try store.read { try $0.changeToken.sequence }
-        let holder = Task.detached {
-            try await store.write { _ in
-                isHeld.signal()
-                release.wait()
-            }
-        }
-        await wait(for: isHeld)
+        let holder = await hold(store)
         for unit in 0..<3 {
             #expect(!pipeline.isFull)
             _ = try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue")
@@ -121,8 +106,7 @@ struct PipelineTests {
         #expect(pipeline.isFull)
         // What is drafted next goes into an importer of its own.
         _ = try pipeline.importer.add(issues(90...94), entity: "Issue")
-        release.signal()
-        try await holder.value
+        try await holder.release()
         for unit in 0..<3 {
             let report = try #require(try await pipeline.finish())
             #expect(report.entities["Issue"]?.created == 10)
@@ -139,21 +123,13 @@ struct PipelineTests {
     @Test("of units that wait together one that fails takes those behind it along, and none before it")
     func sharedFailure() async throws {
         let bed = try Forge.store(), store = bed.store, pipeline = try ImportPipeline(Mapping(), store.catalog, depth: 4)
-        let release = DispatchSemaphore(value: 0), isHeld = DispatchSemaphore(value: 0)
-        let holder = Task.detached {
-            try await store.write { _ in
-                isHeld.signal()
-                release.wait()
-            }
-        }
-        await wait(for: isHeld)
+        let holder = await hold(store)
         for unit in 0..<4 {
             _ = try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue")
             await pipeline.start(to: store) { _, _ in if unit == 2 { throw Stop() } }
         }
         _ = try pipeline.importer.add(issues(90...94), entity: "Issue")
-        release.signal()
-        try await holder.value
+        try await holder.release()
         for _ in 0..<2 { #expect(try await pipeline.finish()?.entities["Issue"]?.created == 10) }
         await #expect(throws: Stop.self) { _ = try await pipeline.finish() }
         #expect(!pipeline.isUnderWay)
@@ -252,6 +228,30 @@ struct PipelineTests {
         await pipeline.start(to: bed.store, trains: false)
         #expect(try await pipeline.finish() != nil && pipeline.trainingFailure == nil)
         #expect(try store.trainDictionaries() == ["Issue"])
+    }
+
+    /// A write that holds the writer's thread.
+    private struct Holder {
+        let write: Task<Void, any Error>
+        let end: DispatchSemaphore
+
+        func release() async throws {
+            end.signal()
+            try await write.value
+        }
+    }
+
+    /// Returns when the writer is held.
+    private func hold(_ store: Store) async -> Holder {
+        let end = DispatchSemaphore(value: 0), isHeld = DispatchSemaphore(value: 0)
+        let write = Task.detached {
+            try await store.write { _ in
+                isHeld.signal()
+                end.wait()
+            }
+        }
+        await wait(for: isHeld)
+        return Holder(write: write, end: end)
     }
 
     private func wait(for semaphore: DispatchSemaphore) async {

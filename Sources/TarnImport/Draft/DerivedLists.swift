@@ -79,7 +79,7 @@ struct DerivedLists: ~Copyable {
     /// Adds a member of the list that is next.
     mutating func addMember(_ key: Bytes, isUnset: Bool, seed: UInt64) {
         members.append(
-            DerivedMember(key: keep(key), isUnset: isUnset, hash: DerivedLists.hash(key, seed), list: Int32(lists.count)))
+            DerivedMember(key: keep(key), isUnset: isUnset, hash: KeyTable.hash(key, seed: seed), list: Int32(lists.count)))
     }
 
     /// Forgets the members of a list that cannot be used.
@@ -88,12 +88,9 @@ struct DerivedLists: ~Copyable {
     /// - Parameter seed: of the relationship, the same for all that stand for it.
     mutating func add(_ list: DerivedList, seed: UInt64) {
         var list = list
-        list.hash = DerivedLists.hash(bytes(list.target), seed)
+        list.hash = KeyTable.hash(bytes(list.target), seed: seed)
         lists.append(list)
     }
-
-    /// Not against adversaries: whoever finds many keys with one hash makes an import slow, as with any table of the kind.
-    static func hash(_ key: Bytes, _ seed: UInt64) -> UInt64 { KeyTable.hash(key) ^ seed &* 0x9E37_79B9_7F4A_7C15 }
 }
 
 /// A hash table of positions in a list that somebody else has.

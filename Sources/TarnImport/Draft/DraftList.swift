@@ -195,6 +195,6 @@ struct DraftList: ~Copyable {
     }
 
     private static func hash(_ plan: Int, _ key: Bytes) -> UInt64 {
-        KeyTable.hash(key) ^ UInt64(plan) &* 0x9E37_79B9_7F4A_7C15
+        KeyTable.hash(key, seed: UInt64(plan))
     }
 }

@@ -59,6 +59,10 @@ struct KeyTable: ~Copyable {
         old.deallocate()
     }
 
+    /// Of a key of some kind that a number stands for.
+    @inline(__always)
+    static func hash(_ key: Bytes, seed: UInt64) -> UInt64 { hash(key) ^ seed &* 0x9E37_79B9_7F4A_7C15 }
+
     /// Not against adversaries: a table holds the keys of a mapping and the few unmapped ones that were met.
     @inline(__always)
     static func hash(_ bytes: Bytes) -> UInt64 {

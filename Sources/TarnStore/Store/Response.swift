@@ -60,9 +60,9 @@ package struct RequestDigest: Sendable, Hashable {
 
     /// The key in the table of requests.
     ///
-    /// - Parameter isNear: whether the place is part of it: in stores of format 2.
-    func withKey<Result>(isNear: Bool, _ body: (Bytes) throws -> Result) rethrows -> Result {
-        try bytes.withUnsafeBytes { try body(isNear ? $0.slice(0..<32) : $0.slice(8..<40)) }
+    /// - Parameter format: of the store; from 2 on the place is part of it.
+    func withKey<Result>(format: Int, _ body: (Bytes) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes { try body(format >= 2 ? $0.slice(0..<32) : $0.slice(8..<40)) }
     }
 }
 
@@ -253,7 +253,7 @@ extension ResponseEntry {
     /// - Parameter format: of the store.
     package func forEachPlace(_ id: UInt64, format: Int, _ body: (Place, Bytes, Bytes) throws -> Void) rethrows {
         var key = ByteWriter()
-        try request.digest.withKey(isNear: format >= 2) { digest in
+        try request.digest.withKey(format: format) { digest in
             try withUnsafeBytes(of: id.bigEndian) { try body(.requests, digest, $0) }
         }
         request.urlKey(id, into: &key)
@@ -272,7 +272,7 @@ extension StoreAccess {
     }
 
     func responseID(_ request: RequestDigest) throws -> UInt64? {
-        guard let value = try request.withKey(isNear: state.hasNearRequests, { try raw.get(state.requests, $0) }), value.count == 8
+        guard let value = try request.withKey(format: state.format, { try raw.get(state.requests, $0) }), value.count == 8
         else { return nil }
         return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
     }
@@ -295,7 +295,7 @@ extension StoreAccess {
             let next = try raw.number(state.meta, key: MetaKey.nextResponse) + 1
             try raw.put(state.meta, key: MetaKey.nextResponse, number: next)
             id = next
-            try digest.withKey(isNear: state.hasNearRequests) { digest in
+            try digest.withKey(format: state.format) { digest in
                 try withUnsafeBytes(of: next.bigEndian) { try raw.put(state.requests, digest, $0) }
             }
             entry.request.urlKey(next, into: &key)
@@ -332,7 +332,7 @@ extension StoreAccess {
         }
         entry.request.urlKey(id, into: &key)
         _ = try raw.delete(state.urls, key.bytes)
-        _ = try entry.request.digest.withKey(isNear: state.hasNearRequests) { try raw.delete(state.requests, $0) }
+        _ = try entry.request.digest.withKey(format: state.format) { try raw.delete(state.requests, $0) }
         _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) }
     }
 

@@ -92,8 +92,7 @@ package enum MetaKey {
 package final class StoreState: Sendable {
     package let catalog: Catalog
     package let generation: UInt64
-    /// Whether the keys of requests begin with where they lie: in stores of format 2.
-    let hasNearRequests: Bool
+    /// Of the store: `Store.format`, or an older one.
     package let format: Int
     let meta: Table
     let requests: Table
@@ -136,7 +135,6 @@ package final class StoreState: Sendable {
         }
         plans = Unmanaged.passUnretained(ownPlans)
         self.format = format
-        hasNearRequests = format >= 2
         self.catalog = catalog
         deleteRules = DeleteRules(catalog)
         edges = fixed[TableName.edges]

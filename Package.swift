@@ -67,6 +67,9 @@ let package = Package(
         // A process on a store that tests kill, give faults to, and let check a store. Not part of any product.
         .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "TarnImport", "TarnInspect", "LMDB"]),
 
+        // A process that syncs from a server that sends anything. Not part of any product.
+        .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnInspect", "CZstd"]),
+
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
         .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd"], exclude: ["Golden"]),
         .testTarget(
@@ -78,9 +81,9 @@ let package = Package(
                 "TarnHTTP", "FixtureServer", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer", .product(name: "Logging", package: "swift-log")]),
-        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB"]),
+        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "CZstd"]),
         .testTarget(
-            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "FixtureServer"]),
+            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -4,7 +4,8 @@
 usage: tools/read-store.py STORE [ENTITY]
 
 Written from the page "Store format" (Sources/Tarn/Tarn.docc/StoreFormat.md) alone, to prove that the page is enough. Needs
-LMDB's package for Python (Debian: python3-lmdb), and for compressed rows zstandard's (python3-zstandard). Checks every row's checksum; a damaged row ends it with status 1.
+LMDB's package for Python (Debian: python3-lmdb), and for compressed rows zstandard's (python3-zstandard). Checks all
+checksums; a wrong one ends it with status 1.
 """
 import base64
 import datetime
@@ -14,7 +15,6 @@ import sys
 import uuid
 
 import lmdb
-
 
 TABLE = list(range(256))
 for _ in range(8):
@@ -74,20 +74,24 @@ class Store:
         self.environment = lmdb.open(path, readonly=True, lock=False, max_dbs=1024)
         self.transaction = self.environment.begin()
         meta = self.table("meta")
-        if self.transaction.get(b"format", db=meta) not in (b"1", b"2"):
-            raise SystemExit(f"{path}: not a store of format 1 or 2")
-        self.entities = json.loads(self.transaction.get(b"catalog", db=meta))["entities"]
-        self.dictionaries = {}
-        for key, value in self.transaction.cursor(db=meta):
-            if key.startswith(b"dictionary "):
-                self.dictionaries[int(key[11:])] = value[2:]
+        self.has_checksums = (self.transaction.get(b"format", db=meta) or b"")[:-4] == b"3"
+        settings = {key: self.content("meta", key, value) for key, value in self.transaction.cursor(db=meta)}
+        if settings.get(b"format") not in (b"1", b"2", b"3") or settings.get(b"features"):
+            raise SystemExit(f"{path}: not a store of format 1, 2 or 3, or one that uses more")
+        self.entities = json.loads(settings[b"catalog"])["entities"]
+        self.dictionaries = {int(key[11:]): value[2:] for key, value in settings.items() if key.startswith(b"dictionary ")}
         self.by_id = {entity["id"]: entity for entity in self.entities}
+
+    def content(self, table, key, value):
+        """A value of a table whose values have a checksum behind them."""
+        if self.has_checksums and crc32c(table.encode() + key + value[:-4]) != int.from_bytes(value[-4:], "little"):
+            raise SystemExit(f"{table} {key}: the checksum is wrong")
+        return value[:-4] if self.has_checksums else value
 
     def table(self, name):
         return self.environment.open_db(name.encode(), txn=self.transaction, create=False)
 
     def line(self, entity):
-        """The entity and those that it descends from, the root last."""
         return [entity] + (self.line(self.by_id[entity["parent"]]) if "parent" in entity else [])
 
     def records(self, root):
@@ -95,7 +99,6 @@ class Store:
             yield self.record(root, key, row)
 
     def row(self, table_id, key, row):
-        """Flags, version and fields of a row: id → value bytes."""
         form, flags, compression, _, dictionary, _, checksum, version = struct.unpack_from("<BBBBHHIQ", row)
         if form != 1 or compression > 2:
             raise ValueError(f"a row of format {form} with compression {compression}")
@@ -167,7 +170,8 @@ class Store:
         if tag == 17:
             number, count = struct.unpack_from("<QI", payload)
             edges = self.table("edges")
-            keys = [self.transaction.get(struct.pack(">QI", number, place), db=edges) for place in range(count)]
+            keys = [struct.pack(">QI", number, place) for place in range(count)]
+            keys = [self.content("edges", key, self.transaction.get(key, db=edges) or b"") for key in keys]
             return [item for item in (self.target(target, key) for key in keys) if item is not None]
         items, at, size = [], 0, 4 if tag == 13 else 1
         if tag not in (13, 16):

@@ -36,7 +36,7 @@ struct DataFile {
     /// Checks the file at a path, which must not be open through liblmdb in this process: closing any descriptor of it
     /// would drop the process's locks (lmdb.h, "Caveats"). An empty file is one that liblmdb will initialise.
     static func check(path: String) throws(LMDBError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
         defer { close(descriptor) }
         var file = DataFile(descriptor: descriptor, path: path)
@@ -54,11 +54,18 @@ struct DataFile {
         }
     }
 
+    /// Refuses what is no regular file before it is opened: opening a pipe waits for its other end, and a device may do anything.
+    static func checkKind(path: String) throws(LMDBError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
+        guard (status.st_mode & S_IFMT) == S_IFREG else { throw LMDBError(.notAFile, operation: "open", path: path) }
+    }
+
     @discardableResult
     private mutating func measure() throws(LMDBError) -> UInt64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
-        guard (status.st_mode & S_IFMT) == S_IFREG else { throw LMDBError(.notAnEnvironment, operation: "open", path: path) }
+        guard (status.st_mode & S_IFMT) == S_IFREG else { throw LMDBError(.notAFile, operation: "open", path: path) }
         size = UInt64(status.st_size)
         return size
     }

@@ -21,8 +21,15 @@ public final class Environment: Sendable {
     }
 
     public struct Options: Sendable, Hashable {
+        /// The mode of the files that an environment is made of, if this opening makes it; the process's umask is taken from it.
+        package var fileMode: mode_t = 0o600
         public var durability: Durability
         public var isReadOnly: Bool
+        /// Whether nothing changes the file while it is open, so that it is read without locks. For media that cannot be written to.
+        ///
+        /// It implies `isReadOnly`. A reader without locks is not seen by writers, which use pages again that it still reads. A commit that
+        /// may have done so makes the `read` end with `.notImmutable`; what its closure has read until then may be anything.
+        public var isImmutable: Bool
         /// Whether a missing directory and file are created.
         public var creates: Bool
         /// Bytes of address space to reserve. Halved until the system grants it, down to `minimumMapSize`.
@@ -38,10 +45,11 @@ public final class Environment: Sendable {
         public init(
             durability: Durability = .full, isReadOnly: Bool = false, creates: Bool = true, mapSize: Int = 1 << 40,
             minimumMapSize: Int = 1 << 30, maximumTables: Int = 300, maximumReaders: Int = 1024,
-            allowsNetworkFileSystem: Bool = false
+            allowsNetworkFileSystem: Bool = false, isImmutable: Bool = false
         ) {
             self.durability = durability
-            self.isReadOnly = isReadOnly
+            self.isReadOnly = isReadOnly || isImmutable
+            self.isImmutable = isImmutable
             self.creates = creates
             self.mapSize = mapSize
             self.minimumMapSize = min(minimumMapSize, mapSize)
@@ -63,6 +71,10 @@ public final class Environment: Sendable {
     let forks: Int
     /// The order of writers; nil if this environment has none.
     let turn: WriterTurn?
+    /// The lock file that liblmdb has mapped; nil for one without locks.
+    package let lockFile: FileIdentity?
+    /// Where the files are looked for before each write; nil if there is none.
+    let directory: OpenDirectory?
     private let openingLock = Lock()
     /// Held for as long as a transaction that opens tables lasts.
     let tableLock = Lock()
@@ -70,7 +82,8 @@ public final class Environment: Sendable {
     let checkedPage = Atomic<Int>(0)
 
     private init(
-        path: String, options: Options, file: FileIdentity, env: OpaquePointer, threadDepth: ThreadDepth, turn: WriterTurn?
+        path: String, options: Options, file: FileIdentity, lockFile: FileIdentity?, env: OpaquePointer, threadDepth: ThreadDepth,
+        turn: WriterTurn?, directory: OpenDirectory?
     ) {
         self.path = path
         self.options = options
@@ -78,6 +91,8 @@ public final class Environment: Sendable {
         self.env = env
         self.threadDepth = threadDepth
         self.turn = turn
+        self.lockFile = lockFile
+        self.directory = directory
         self.forks = ForkCounter.current
     }
 
@@ -94,11 +109,13 @@ public final class Environment: Sendable {
     /// The file's size, meta pages and roots are checked first. Damage further inside cannot be found here: reading a
     /// damaged inner page through liblmdb may end the process.
     ///
-    /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAnEnvironment`, `.truncated`, `.corrupted`,
-    ///   `.permission`, `.networkFileSystem`, `.optionsConflict`.
+    /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAFile`, `.notAnEnvironment`, `.truncated`, `.corrupted`,
+    ///   `.permission`, `.cannotLock`, `.diskFull`, `.networkFileSystem`, `.optionsConflict`, `.fileReplaced`.
     public static func open(at path: String, options: Options = Options()) throws(LMDBError) -> Environment {
         ForkCounter.start()
-        return try OpenEnvironments.open(path: path, options: options) { () throws(LMDBError) -> Environment in
+        var options = options
+        if options.isImmutable { options.isReadOnly = true }
+        return try OpenEnvironments.open(path: path, options: options) { [options] () throws(LMDBError) -> Environment in
             try create(path: path, options: options)
         }
     }
@@ -109,20 +126,25 @@ public final class Environment: Sendable {
         // Whether liblmdb makes the file.
         var isNew = false
         if access(dataPath, F_OK) == 0 {
+            try DataFile.checkKind(path: dataPath)
             if !options.isReadOnly { try UnfinishedFile.empty(in: path) }
             try DataFile.check(path: dataPath)
             var status = stat()
             isNew = stat(dataPath, &status) == 0 && status.st_size == 0
         } else if options.creates && !options.isReadOnly {
             isNew = true
-            if mkdir(path, 0o755) != 0 && errno != EEXIST { throw LMDBError(code: errno, operation: "open", path: path) }
+            if mkdir(path, FileMode.directory(for: options.fileMode)) != 0 && errno != EEXIST { throw LMDBError(code: errno, operation: "open", path: path) }
         } else {
             throw LMDBError(errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open", path: dataPath)
         }
+        // Of an environment that is there, what is missing gets the mode of the rest.
+        let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
+        let directory = options.isReadOnly ? nil : try OpenDirectory(path: path)
         let turn = options.isReadOnly ? nil : try WriterTurn(directory: path)
+        let lockFile = options.isImmutable ? nil : try LockFile.prepare(in: path, options: options)
         var mapSize = options.mapSize
         while true {
-            let (code, env) = openOnce(path: path, options: options, mapSize: mapSize)
+            let (code, env) = openOnce(path: path, options: options, mapSize: mapSize, mode: mode)
             if let env {
                 // Not close-on-exec by itself (ITS#8579): a service's children must not hold the file.
                 var descriptor: Int32 = -1
@@ -131,12 +153,18 @@ public final class Environment: Sendable {
                     mdb_env_close(env)
                     throw error
                 }
+                let lockPath = path + "/" + LockFile.name
+                if let lockFile, FileIdentity(path: lockPath) != lockFile {
+                    mdb_env_close(env)
+                    throw LMDBError(.fileReplaced, operation: "open", path: lockPath)
+                }
                 guard let file = FileIdentity(path: dataPath), let threadDepth = ThreadDepth() else {
                     mdb_env_close(env)
                     throw LMDBError(.other, operation: "open", path: path)
                 }
                 let environment = Environment(
-                    path: path, options: options, file: file, env: env, threadDepth: threadDepth, turn: turn)
+                    path: path, options: options, file: file, lockFile: lockFile, env: env, threadDepth: threadDepth, turn: turn,
+                    directory: directory)
                 if !options.keepsDeadReaders { environment.freeSlotsOfDeadReaders() }
                 return environment
             }
@@ -159,13 +187,14 @@ public final class Environment: Sendable {
         return nil
     }
 
-    private static func openOnce(path: String, options: Options, mapSize: Int) -> (Int32, OpaquePointer?) {
+    private static func openOnce(path: String, options: Options, mapSize: Int, mode: mode_t) -> (Int32, OpaquePointer?) {
         var created: OpaquePointer?
         var code = mdb_env_create(&created)
         guard code == 0, let env = created else { return (code, nil) }
         // Read transactions belong to no thread, so that they can be pooled and renewed.
         var flags = UInt32(MDB_NOTLS)
         if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
+        if options.isImmutable { flags |= UInt32(MDB_NOLOCK) }
         switch options.durability {
         case .full: break
         case .relaxed: flags |= UInt32(MDB_NOMETASYNC)
@@ -174,7 +203,7 @@ public final class Environment: Sendable {
         code = mdb_env_set_mapsize(env, mapSize)
         if code == 0 { code = mdb_env_set_maxdbs(env, UInt32(options.maximumTables)) }
         if code == 0 { code = mdb_env_set_maxreaders(env, UInt32(options.maximumReaders)) }
-        if code == 0 { code = mdb_env_open(env, path, flags, 0o644) }
+        if code == 0 { code = mdb_env_open(env, path, flags, mode) }
         if code == 0 { return (0, env) }
         mdb_env_close(env)
         return (code, nil)
@@ -187,6 +216,20 @@ public final class Environment: Sendable {
         defer { openingLock.unlock() }
         return try body()
     }
+
+    /// Throws if a file of this environment has another one in its place, or none: other processes then do not see its locks.
+    func checkFiles(_ operation: StaticString) throws(LMDBError) {
+        guard let directory else { return }
+        if let lockFile, !directory.has("lock.mdb", lockFile) {
+            throw LMDBError(.fileReplaced, operation: "\(operation)", path: path + "/" + LockFile.name)
+        }
+        guard directory.has("data.mdb", file) else {
+            throw LMDBError(.fileReplaced, operation: "\(operation)", path: path + "/data.mdb")
+        }
+    }
+
+    /// Whether the data file of a directory is the one that is open.
+    package func isOpen(at path: String) -> Bool { FileIdentity(path: path + "/data.mdb") == file }
 
     /// Throws in a child process that inherited this object through `fork` (lmdb.h: "Use an MDB_env* in the process which
     /// opened it, not after fork()").

@@ -10,11 +10,19 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case noSuchFile
         /// There is a file, but it is not an LMDB data file of this format.
         case notAnEnvironment
+        /// What has the name is no regular file: a directory, a pipe, a socket or a device.
+        case notAFile
         /// The data file ends before pages that are in use.
         case truncated
         /// The data file contradicts itself.
         case corrupted
         case permission
+        /// A reader cannot register in the lock file, so that writers would use pages again that it reads.
+        case cannotLock
+        /// The lock file or the data file was deleted or replaced while it was open: its locks protect nothing any more.
+        case fileReplaced
+        /// A process wrote to the file while it was open as immutable: what was read may be of several commits.
+        case notImmutable
         /// The file is open in this process with other options.
         case optionsConflict
         /// On one thread, a write transaction was begun inside a `read` or `write` of the same environment, or tables were
@@ -101,7 +109,16 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAnEnvironment: "this is not an LMDB data file of a format that can be read here"
         case .truncated: "the data file is shorter than the pages in use; restore it from a backup"
         case .corrupted: "the data file is damaged; restore it from a backup"
+        case .notAFile: "this is a directory, a pipe, a socket or a device, and has to be a regular file"
         case .permission: "no permission; check the owner and mode of the directory and its files"
+        case .cannotLock:
+            "readers register in this file, and it cannot be written; allow writing to the lock files (lock.mdb, store.lock), or, if nothing writes to the store, read it without locks (`isImmutable`, `--immutable`)"
+        case .fileReplaced:
+            "the file was deleted or replaced while it was open, so that other processes do not see its locks; nothing was written. Close it in every process, and open it again"
+        case .notImmutable:
+            "a process wrote to the file while it was read without locks, and what was read may be of several commits; read it with locks, or stop that process"
+        case .diskFull where operation == "lock":
+            "the disk is full, and the lock file needs room; free some, or, if nothing writes to the store, read it without locks (`isImmutable`, `--immutable`)"
         case .optionsConflict: "the file is already open in this process with other options; open it with the same ones"
         case .nestedWrite: "a write cannot begin inside a read or write of the same file, nor tables be opened inside a write; return from it first"
         case .forked: "the file was opened before fork; open it again in the child process"

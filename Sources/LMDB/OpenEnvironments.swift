@@ -8,12 +8,19 @@ package struct FileIdentity: Hashable, Sendable {
     var device: UInt64
     var inode: UInt64
 
-    init?(path: String) {
+    package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
     }
+
+    /// The file in a message or a lock's record: `2049:1234`.
+    package var text: String { "\(device):\(inode)" }
 }
 
 enum OpenEnvironments {
@@ -21,6 +28,8 @@ enum OpenEnvironments {
         weak var environment: Environment?
         /// What a process inherited through `fork` is not open in it.
         var forks: Int
+        /// Nil for one without locks.
+        var lockFile: FileIdentity?
     }
 
     private static let entries = Guarded<[FileIdentity: Entry]>([:])
@@ -38,9 +47,17 @@ enum OpenEnvironments {
                     // Not looked at here: this may be the last reference, and its release takes this lock.
                     return entry.environment.map { .success($0) }
                 }
+                // Another data file in the place of one that is open here. Opening it would drop the locks of the one that is.
+                if let lock = FileIdentity(path: path + "/" + LockFile.name),
+                    let other = entries.values.first(where: { $0.lockFile == lock && $0.forks == ForkCounter.current })
+                {
+                    guard other.environment != nil else { return nil }
+                    return .failure(LMDBError(.fileReplaced, operation: "open", path: path + "/data.mdb"))
+                }
                 do throws(LMDBError) {
                     let environment = try create()
-                    entries[environment.file] = Entry(environment: environment, forks: environment.forks)
+                    entries[environment.file] = Entry(
+                        environment: environment, forks: environment.forks, lockFile: environment.lockFile)
                     return .success(environment)
                 } catch {
                     return .failure(error)
@@ -78,7 +95,7 @@ enum OpenEnvironments {
 extension Environment.Options {
     /// Whether a second open may share the first one's environment. Limits are those of the first.
     func isCompatible(with other: Environment.Options) -> Bool {
-        durability == other.durability && isReadOnly == other.isReadOnly
+        durability == other.durability && isReadOnly == other.isReadOnly && isImmutable == other.isImmutable
     }
 }
 

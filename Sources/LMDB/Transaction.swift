@@ -112,7 +112,7 @@ public struct WriteTransaction: ~Copyable {
 extension Environment {
     /// Lends a snapshot to the closure and returns what it returns. Never waits for a writer.
     ///
-    /// - Throws: what the closure throws, or `LMDBError` (`.readersFull`, `.forked`).
+    /// - Throws: what the closure throws, or `LMDBError` (`.readersFull`, `.forked`; `.notImmutable` of an immutable one).
     public func read<Result>(_ body: (ReadTransaction) throws -> Result) throws -> Result {
         try checkProcess("read")
         let reader = try readers.take(self)
@@ -121,7 +121,19 @@ extension Environment {
             threadDepth.value -= 1
             readers.give(back: reader)
         }
-        return try body(ReadTransaction(RawTransaction(reader.transaction, trees: reader.trees), owner: self))
+        let result = try body(ReadTransaction(RawTransaction(reader.transaction, trees: reader.trees), owner: self))
+        if options.isImmutable { try checkIsUnchanged(since: mdb_txn_id(reader.transaction)) }
+        return result
+    }
+
+    /// - Throws: `.notImmutable` if pages of a snapshot that no slot protects may have been used again: the transaction after the next one
+    ///   takes pages that the next one has freed (mdb.c, `mdb_page_alloc`), and begins when that is committed.
+    private func checkIsUnchanged(since transaction: Int) throws(LMDBError) {
+        var information = MDB_envinfo()
+        try check(mdb_env_info(env, &information), "read", path: path)
+        guard information.me_last_txnid <= transaction + 1 else {
+            throw LMDBError(.notImmutable, operation: "read", path: path)
+        }
     }
 
     /// Lends the write transaction to the closure, then commits; waits for other writers first. If the closure throws,
@@ -153,6 +165,14 @@ extension Environment {
         return try run(parent: nil, mayOpenTables: mayOpenTables, body)
     }
 
+    /// Runs a part of a write transaction on another thread than the one that began it, which waits meanwhile. A write that begins inside of
+    /// it fails as it does on the transaction's own thread.
+    package func insideWrite<Result>(_ body: () throws -> Result) rethrows -> Result {
+        threadDepth.value += ThreadDepth.write
+        defer { threadDepth.value -= ThreadDepth.write }
+        return try body()
+    }
+
     /// What a `write` of the calling thread would throw at once.
     ///
     /// - Throws: `.forked`, `.nestedWrite`, `.readOnly`.
@@ -181,6 +201,12 @@ extension Environment {
                 mdb_txn_abort(begun)
                 throw error
             }
+            if parent == nil {
+                do { try checkFiles("commit") } catch {
+                    mdb_txn_abort(begun)
+                    throw error
+                }
+            }
             // Whatever it returns, the transaction has ended: a failed commit aborts (mdb.c, `mdb_txn_commit`).
             try check(mdb_txn_commit(begun), "commit", path: path)
             if parent == nil { freeSlotsOfDeadReadersAfterGrowth() }
@@ -196,6 +222,12 @@ extension Environment {
             try turn?.take { () throws(LMDBError) in try check(mdb_txn_begin(env, nil, 0, &begun), "begin", path: path) }
         }
         guard let begun else { throw LMDBError(.other, operation: "begin", path: path) }
+        if parent == nil {
+            do throws(LMDBError) { try checkFiles("begin") } catch {
+                mdb_txn_abort(begun)
+                throw error
+            }
+        }
         return begun
     }
 

@@ -17,7 +17,7 @@ enum UnfinishedFile {
     /// - Throws: `LMDBError` if `lock.mdb` cannot be opened, or the file not changed.
     static func empty(in directory: String) throws(LMDBError) {
         let path = directory + "/data.mdb"
-        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
         // What cannot be opened is judged by who comes next.
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
@@ -57,7 +57,7 @@ enum UnfinishedFile {
     /// Empties the file under the lock that liblmdb itself holds from before it makes the file until after it
     /// (`mdb_env_excl_lock`: the first byte of `lock.mdb`). False if another process has it.
     private static func emptyAlone(_ descriptor: Int32, _ lockPath: String, _ path: String) throws(LMDBError) -> Bool {
-        let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.of(path) ?? 0o600)
         guard lock >= 0 else { throw LMDBError(code: errno, operation: "open", path: lockPath) }
         defer { close(lock) }
         var range = flock()

@@ -19,7 +19,7 @@ final class WriterTurn: Sendable {
     /// - Throws: `.permission` and the like, if the file cannot be opened or made.
     init(directory: String) throws(LMDBError) {
         let path = directory + "/turn.lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
     }
 

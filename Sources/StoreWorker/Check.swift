@@ -256,11 +256,12 @@ struct Check {
         _ access: StoreAccess, _ rows: [String: [[UInt8]: UInt64]], _ counts: [Int: Int]
     ) throws {
         var replay = Replay(access.catalog)
-        let cursor = try access.raw.cursor(access.state.changes)
+        let log = access.state.changes, cursor = try access.raw.cursor(log.table)
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            try replay.add(key, value)
+            guard let content = log.content(value, key: key) else { throw Problem("an entry of the change log is damaged") }
+            try replay.add(key, content)
             entry = try cursor.next()
         }
         try replay.finishCommit()

@@ -70,7 +70,7 @@ struct CacheListCommand: ParsableCommand {
         try store.open().read { reader in
             try reader.access.forEachResponse { view in
                 guard view.url.hasPrefix(prefix) else { return true }
-                let age = max(0, Int(now - Double(view.validatedAt.microseconds) / 1_000_000)), url = Redaction.url(view.url)
+                let age = max(0, Int(now - Double(view.validatedAt.microseconds) / 1_000_000)), url = Redaction.url(view.requestURL)
                 let records = view.bodySize == nil ? view.count : nil, kind = view.isCaches ? "cache" : "mirror"
                 if format == .table {
                     table.add([url, "\(view.status)", records.map(String.init) ?? "", view.bodySize.map(String.init) ?? "", "\(age)", kind])
@@ -197,6 +197,6 @@ extension Output {
     /// Writes one JSON object, without what is nil.
     static func json(_ values: [String: Any?]) throws {
         let data = try JSONSerialization.data(withJSONObject: values.compactMapValues(\.self), options: [.sortedKeys, .withoutEscapingSlashes])
-        line(String(decoding: data, as: UTF8.self))
+        json(String(decoding: data, as: UTF8.self))
     }
 }

@@ -43,13 +43,13 @@ struct ChangesCommand: AsyncParsableCommand {
         }
         var printer = ChangePrinter(format: format.format, left: limit ?? .max, token: start)
         guard follow else {
-            try printer.print(store, names)
+            try printer.show(store, names)
             return printer.end()
         }
         // An interrupt ends the waiting, not a line in the middle.
         try await FollowedTask.run {
             for try await _ in store.observe({ try $0.sequence }) {
-                try printer.print(store, names)
+                try printer.show(store, names)
                 Output.flush()
                 if printer.left == 0 { break }
             }
@@ -64,14 +64,14 @@ private struct ChangePrinter {
     var left: Int
     var token: ChangeToken
 
-    mutating func print(_ store: Store, _ entities: [String]?) throws {
+    mutating func show(_ store: Store, _ entities: [String]?) throws {
         var hasMore = true
         while hasMore, left > 0 {
             let page = try store.read { try $0.changes(since: token, of: entities, limit: min(left, 1000)) }
             var table = Table(["change", "operation", "entity", "key", "fields"])
             for change in page.changes {
                 switch format {
-                case .json: Output.line(change.json)
+                case .json: Output.json(change.json)
                 case .table:
                     let fields = change.fields?.map { "\($0.name)=\($0.value.plainText)" }.joined(separator: " ")
                     let place = "\(change.sequence).\(change.ordinal)"
@@ -87,7 +87,7 @@ private struct ChangePrinter {
 
     func end() {
         switch format {
-        case .json: Output.line("{\"token\":\"\(token)\"}")
+        case .json: Output.json("{\"token\":\"\(token)\"}")
         case .table: Output.note("token: \(token)")
         }
     }

@@ -27,12 +27,13 @@ struct FetchCommand: AsyncParsableCommand {
     @Flag(help: "Print the body of the response, whatever it is, and make no records of it.") var raw = false
     @Flag(help: "Say what would be done, rule by rule, and send nothing.") var explain = false
     @Flag(help: "Answer from the store, however old it is, and send nothing.") var offline = false
-    @Option(help: ArgumentHelp("Take answers that have been stale for so long.", valueName: "seconds")) var maxStale: Int?
+    @Option(help: ArgumentHelp("Accept responses stale by at most SECONDS.", valueName: "seconds")) var maxStale: Int?
+    @Flag(help: "Ask the server although its rate limit is used up.") var ignoreLimits = false
     @Option(help: ArgumentHelp("Where the answer comes from.", valueName: "policy")) var policy: String?
     @Option(parsing: .singleValue, help: ArgumentHelp("With --raw: a header field, 'Name: value'. May be repeated.", valueName: "field"))
     var header: [String] = []
     @OptionGroup var description: DescriptionOption
-    @Option(help: ArgumentHelp("The store; by default the one of the description file.", valueName: "path")) var store: String?
+    @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path")) var store: String?
     @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url")) var base: String?
     @Flag(name: [.short, .long], help: "Say nothing about where the answer comes from.") var quiet = false
 
@@ -70,6 +71,10 @@ struct FetchCommand: AsyncParsableCommand {
         let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
         var options = RecordCache.Options(description.api.cache)
         options.mirror.base = base
+        options.mirror.ignoresLimits = ignoreLimits
+        let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
+        options.mirror.onWait = progress.wait
+        defer { progress.clear() }
         let cache = try RecordCache(description, store: store, transport: CurlTransport(description.api.transport), options: options)
         var request: CacheRequest
         if description.endpoints.contains(where: { $0.name == target }) {
@@ -80,19 +85,26 @@ struct FetchCommand: AsyncParsableCommand {
             throw Failure(.usage, "\(Redaction.url(target)) is no endpoint of \(description.file), and no URL of one: --raw fetches any URL")
         }
         request.directives = maxStale.map { "max-stale=\($0)" }
-        guard !explain else { return Output.line(try await cache.explain(request, policy: policy).description) }
+        guard !explain else { return Output.lines(try await cache.explain(request, policy: policy).description) }
         let answer = try await cache.fetch(request, policy: policy)
+        progress.clear()
         for record in answer.records {
             var text = ""
             record.appendFieldsJSON(to: &text)
-            Output.line(text)
+            Output.json(text)
         }
         Output.flush()
         await cache.finishBackground()
         guard !quiet else { return }
         Output.note(FetchCommand.line("\(answer.source)", answer.decision, answer.age, "\(answer.records.count) records"))
-        if let failure = answer.failure { Output.note("off line: \(failure)") }
-        if let next = answer.next?.url { Output.note("next page: \(Redaction.url(next))") }
+        if let failure = answer.failure {
+            Output.note("\(failure.isUnreachable ? "offline" : "the server failed"): \(failure)")
+        }
+        if let failure = answer.next?.failure {
+            Output.note("the list goes on, but its next page cannot be asked for: \(failure)")
+        } else if let next = answer.next?.url {
+            Output.note("next page: \(Redaction.url(next))")
+        }
     }
 
     /// `fresh, 12 s old (RFC 9111 §4.2: its age is below its lifetime), 30 records`.
@@ -125,7 +137,7 @@ struct FetchCommand: AsyncParsableCommand {
             request.headers.fields.append(.init(String(text[..<colon]), text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)))
         }
         for directive in try directives() { request.headers.fields.append(.init("Cache-Control", directive)) }
-        guard !explain else { return Output.line(try cached.explain(request).description) }
+        guard !explain else { return Output.lines(try cached.explain(request).description) }
         let answer = try await cached.answer(request)
         Output.raw(answer.response.body)
         await cached.finishBackground()
@@ -163,13 +175,5 @@ enum RawStore {
     static func open(_ path: String) throws -> Store {
         FileManager.default.fileExists(atPath: path)
             ? try Store.open(at: path) : try Store.open(at: path, schema: Schema([]))
-    }
-}
-
-extension Output {
-    /// Writes bytes of data.
-    static func raw(_ bytes: [UInt8]) {
-        flush()
-        FileHandle.standardOutput.write(Data(bytes))
     }
 }

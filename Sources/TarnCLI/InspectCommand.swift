@@ -25,6 +25,7 @@ struct StatCommand: ParsableCommand {
         discussion: """
             Shows what LMDB says of each table, also of a damaged file and of one that is no store; what is found to be
             wrong on the way is named on standard error, and the exit code is then 6. `verify` looks at everything.
+            Without permission to lock the file is read as it is; the exit code is 9 if commits came in between.
 
             Example:
               tarn inspect stat forge.tarn
@@ -34,6 +35,8 @@ struct StatCommand: ParsableCommand {
 
     func run() throws {
         let statistics = try StoreStatistics(ofStoreAt: store)
+        let records = RecordCounts(entities: statistics.entities.map { .init(name: $0.name, count: $0.records, parent: $0.parent) })
+        noteWithoutLocks(store, statistics.aloneBecause)
         Output.line(
             statistics.incarnation.isEmpty
                 ? "\(statistics.path)  no store of Tarn, transaction \(statistics.lastTransaction)"
@@ -42,10 +45,10 @@ struct StatCommand: ParsableCommand {
             "file \(size(statistics.fileBytes)), pages of \(statistics.pageSize) bytes, \(statistics.freePages) free"
                 + (statistics.readers.map { ", \($0.used) of \($0.all) reader slots used" } ?? ""))
         Output.line(
-            "\(statistics.entities.reduce(0) { $0 + $1.records }) records: "
-                + statistics.entities.map { "\($0.records) \($0.name)" }.joined(separator: ", ")
-                + "; \(statistics.responses) responses")
-        for walks in Dictionary(grouping: statistics.checkpoints, by: { $0.name.prefix { $0 != " " } }).values
+            "\(records.total) records: \(records.text); \(statistics.responses) responses")
+        // Those of whole syncs are named `*`.
+        let walked = statistics.checkpoints.filter { !$0.name.hasPrefix("*") }
+        for walks in Dictionary(grouping: walked, by: { $0.name.prefix { $0 != " " } }).values
             .sorted(by: { $0[0].name < $1[0].name })
         {
             // An endpoint that is walked for every record of an entity has a checkpoint for each.
@@ -75,7 +78,8 @@ struct DumpCommand: ParsableCommand {
         abstract: "Write every record as one JSON object a line, entity by entity, in the order of keys.",
         discussion: """
             Rows that cannot be read are named on standard error, the others are written all the same; the exit code is
-            then 6.
+            then 6. Without permission to lock the file is read as it is; the exit code is 9 if commits came in between, and
+            what was written may be of several of them.
 
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
@@ -101,9 +105,11 @@ struct DumpCommand: ParsableCommand {
             Output.error("\(store): \(damage)")
         }
         if tables {
-            try TableDump(fileAt: store).tables(line: Output.line, damaged: say)
+            noteWithoutLocks(store, try TableDump(fileAt: store).tables(line: Output.data, damaged: say))
         } else {
-            try StoreDump(storeAt: store).records(of: entity, withVersions: !noVersions, line: Output.line, damaged: say)
+            let dump = try StoreDump(storeAt: store)
+            noteWithoutLocks(store, dump.aloneBecause)
+            try dump.records(of: entity, withVersions: !noVersions, line: Output.json, damaged: say)
         }
         guard rows + pages > 0 else { return }
         throw Failure(
@@ -111,4 +117,9 @@ struct DumpCommand: ParsableCommand {
                 ? "\(rows) damaged rows; the others are complete"
                 : "\(rows) damaged rows and \(pages) faults of pages; what could be read was written")
     }
+}
+
+/// Says on standard error that a file was read without locks, and why. A commit that came in between is an error by itself.
+func noteWithoutLocks(_ store: String, _ reason: String?) {
+    if let reason { Output.error("\(store): read without locks: \(reason)") }
 }

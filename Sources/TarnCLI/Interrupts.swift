@@ -1,19 +1,28 @@
 // What happens when a command is interrupted.
 
 import Foundation
+import Synchronization
 
-/// Calls back at SIGINT and SIGTERM.
+/// Calls back at SIGINT, SIGTERM and SIGHUP, each of which ends a command that waits or works for long.
 final class Interrupts {
     private let sources: [any DispatchSourceSignal]
+    /// The first signal that came; 0 for none.
+    private static let first = Mutex<Int32>(0)
+
+    /// The exit code of an interrupted process, as shells have it: 128 and the number of the signal.
+    static var status: Int32 { 128 + first.withLock { $0 == 0 ? SIGINT : $0 } }
 
     init(_ action: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "tarn.interrupts")
-        sources = [SIGINT, SIGTERM].map { number in
+        let count = Counter()
+        sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number in
+            // `nohup` has SIGHUP ignored: it stays so.
+            if number == SIGHUP, Interrupts.isIgnored(number) { return nil }
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            let count = Counter()
             source.setEventHandler {
-                if count.next() > 1 { _exit(130) }
+                Interrupts.first.withLock { if $0 == 0 { $0 = number } }
+                if count.next() > 1 { _exit(Interrupts.status) }
                 action()
             }
             source.resume()
@@ -23,6 +32,12 @@ final class Interrupts {
     }
 
     func stop() { sources.forEach { $0.cancel() } }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var current = sigaction()
+        guard sigaction(number, nil, &current) == 0 else { return false }
+        return unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
 
     /// Used on one serial queue only.
     private final class Counter: @unchecked Sendable {

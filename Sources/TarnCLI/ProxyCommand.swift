@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import NIOCore
 import Tarn
 
 struct ProxyCommand: AsyncParsableCommand {
@@ -9,24 +10,55 @@ struct ProxyCommand: AsyncParsableCommand {
         commandName: "proxy",
         abstract: "Serve one upstream over HTTP/1.1 through the cache.",
         discussion: """
-            Whole responses are kept in the store and answered by the rules of RFC 9111; every answer has Age and Cache-Status (RFC 9211). \
-            Content codings, redirects, methods, header fields and interim responses (1xx) go through as they are. Ends at SIGTERM or \
-            SIGINT, when the requests under way are answered, or after ten seconds.
+            Whole responses and parts of them are kept in the store and answered by the rules of RFC 9111; every answer has Age and \
+            Cache-Status (RFC 9211). Content codings, redirects, methods, header fields and interim responses (1xx) go through as they are; \
+            URLs are sent in their normalised form. Ends at SIGTERM or SIGINT, when the requests under way are answered, or after ten seconds.
+
+            One cache serves all users: private answers are not kept, and a request with a credential (Cookie, X-Api-Key, PRIVATE-TOKEN \
+            and the like) passes by the cache, unless --scope-by names its field. An answer to a request with Authorization is kept only if \
+            it is declared public. Set-Cookie is never kept.
 
             Examples:
               tarn proxy --upstream https://api.example.org --store cache.tarn
-              tarn proxy --upstream http://127.0.0.1:8080 --listen 127.0.0.1:9000 --store cache.tarn --shared
+              tarn proxy --upstream http://127.0.0.1:8080 --listen 127.0.0.1:9000 --store cache.tarn --scope-by Authorization
+              tarn proxy --upstream https://forge.example --store cache.tarn --scope-by PRIVATE-TOKEN --scope-by Cookie
+              tarn proxy --upstream https://api.example.org --store cache.tarn --private
               curl -i http://127.0.0.1:9000/issues
+
+            Exit codes: 0 at SIGTERM or SIGINT, 1 if it cannot listen, 2 for wrong arguments, 6 for a store that cannot be opened.
             """)
+
+    /// Which cache it is.
+    enum Rules: String, EnumerableFlag {
+        case shared, `private`
+
+        static func help(for value: Rules) -> ArgumentHelp? {
+            switch value {
+            case .shared: "One cache for all users."
+            case .private: "One user's cache: private answers are kept. Requests with other credentials still have answers of their own."
+            }
+        }
+    }
 
     @Option(help: ArgumentHelp("Where requests go; its path is put before theirs.", valueName: "url")) var upstream: String
     @Option(help: ArgumentHelp("Where to listen; port 0 for any that is free.", valueName: "host:port")) var listen = "127.0.0.1:8080"
     @Option(help: ArgumentHelp("The store; made if it is not there.", valueName: "path")) var store: String
-    @Flag(help: "Serve all users from one cache: what is private, or authorised without leave, is not stored.") var shared = false
+    @Flag var rules = Rules.shared
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp("A request field each value of which is one user with private answers; may be repeated.", valueName: "field"))
+    var scopeBy: [String] = []
     @Option(help: ArgumentHelp("Bytes of a request's body, at most.", valueName: "bytes")) var maximumBody = 16 << 20
     @Option(help: ArgumentHelp("Connections of clients at the same time, at most.", valueName: "count")) var maximumConnections = 1024
+    @Option(
+        help: ArgumentHelp(
+            "Connections of one address, or one IPv6 network of 64 bits. Behind another proxy: as many as that one has.", valueName: "count"))
+    var maximumConnectionsPerAddress = 256
     @Option(help: ArgumentHelp("How long nothing may move on a connection before it is closed; waiting for the upstream does not count.", valueName: "seconds"))
     var idleTimeout = 60
+    @Option(help: ArgumentHelp("Time for a request's header fields; then the answer is 408.", valueName: "seconds")) var headerTimeout = 20
+    @Option(help: ArgumentHelp("Time for a request's body, beyond one second for each 16 KiB; then the answer is 408.", valueName: "seconds"))
+    var bodyTimeout = 60
 
     func run() async throws {
         guard let target = try? HTTPURL(upstream), target.query == nil else {
@@ -35,14 +67,16 @@ struct ProxyCommand: AsyncParsableCommand {
         guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]), (0...65535).contains(port) else {
             throw Failure(.usage, "--listen \(listen): expected HOST:PORT, such as 127.0.0.1:8080")
         }
-        guard maximumBody >= 0, maximumConnections > 0, idleTimeout > 0 else { throw Failure(.usage, "limits are positive numbers") }
+        let numbers = [maximumConnections, maximumConnectionsPerAddress, idleTimeout, headerTimeout, bodyTimeout]
+        guard maximumBody >= 0, numbers.allSatisfy({ $0 > 0 }) else { throw Failure(.usage, "limits are positive numbers") }
+        if let field = scopeBy.first(where: { !HTTPSyntax.isToken($0) }) { throw Failure(.usage, "--scope-by \(field): not the name of a header field") }
         let host = String(listen[..<colon]).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         // Before anybody can know that it listens.
         let (interrupted, interrupt) = AsyncStream.makeStream(of: Void.self)
         let interrupts = Interrupts { interrupt.yield() }
         let server = try makeServer(target)
         let bound: Int
-        do { bound = try await server.start(host: host, port: port) } catch { throw Failure(.failed, "--listen \(listen): \(error)") }
+        do { bound = try await server.start(host: host, port: port) } catch { throw Failure(.failed, "--listen \(listen): \(ProxyCommand.reason(error))") }
         Output.line("listening on http://\(listen[..<colon]):\(bound)")
         Output.flush()
         for await _ in interrupted { break }
@@ -56,10 +90,25 @@ struct ProxyCommand: AsyncParsableCommand {
         options.decodesContent = false
         options.addsFields = false
         options.concurrencyPerHost = 64
-        caching.rules.isShared = shared
-        let direct = CurlTransport(options)
-        return ProxyServer(
-            transport: CachedTransport(direct, store: try RawStore.open(store), options: caching), direct: direct, upstream: target,
-            maximumBody: maximumBody, maximumConnections: maximumConnections, idleTimeout: idleTimeout)
+        caching.rules.isShared = rules == .shared
+        caching.scopeFields = scopeBy
+        var limits = ProxyServer.Limits()
+        (limits.maximumBody, limits.maximumConnections) = (maximumBody, maximumConnections)
+        limits.maximumConnectionsPerAddress = maximumConnectionsPerAddress
+        // Deadlines are counted in nanoseconds, in 64 bits.
+        (limits.idleTimeout, limits.headerTimeout, limits.bodyTimeout) = (min(idleTimeout, 1 << 31), min(headerTimeout, 1 << 31), min(bodyTimeout, 1 << 31))
+        let upstream = WellFormedTransport(inner: CurlTransport(options))
+        return ProxyServer(transport: CachedTransport(upstream, store: try RawStore.open(store), options: caching), upstream: target, limits: limits)
+    }
+
+    /// Why it cannot listen, and the way out.
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? IOError else { return "the host has no address here: expected one of this machine, such as 127.0.0.1" }
+        return switch error.errnoCode {
+        case EADDRINUSE: "the port is in use by another process: stop it, or choose another port (0 for any that is free)"
+        case EACCES: "no permission to listen there: ports below 1024 are for privileged processes"
+        case EADDRNOTAVAIL: "the address is not one of this machine"
+        default: String(cString: strerror(error.errnoCode))
+        }
     }
 }

@@ -23,14 +23,29 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Which request of the connection is answered.
     private var number = 0
 
-    init(_ server: ProxyServer) { self.server = server }
+    private let clock: ProxyClock
+
+    init(_ server: ProxyServer, _ clock: ProxyClock) {
+        self.server = server
+        self.clock = clock
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        clock.expired = { [weak self] in self?.expire() }
+    }
+
+    /// The client has taken too long: the clock answers.
+    private func expire() {
+        if stage == .receiving { server.ended() }
+        stage = .closing
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head) where stage == .idle:
             begin(head, context)
         case .body(let buffer) where stage == .receiving:
-            guard !isTooLarge, body.count + buffer.readableBytes <= server.maximumBody else {
+            guard !isTooLarge, body.count + buffer.readableBytes <= server.limits.maximumBody else {
                 isTooLarge = true
                 body = []
                 return
@@ -45,9 +60,10 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         server.began()
         stage = .receiving
+        clock.enter(.body)
         self.head = head
         body = []
-        isTooLarge = (head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0) > server.maximumBody
+        isTooLarge = (head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0) > server.limits.maximumBody
         // RFC 9110 §10.1.1: who waits is told to go on, or not to.
         guard head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }), head.version.hasInterimResponses else { return }
         guard !isTooLarge else { return answer(context) }
@@ -73,6 +89,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         guard stage == .idle || stage == .receiving else { return }
         if stage == .receiving { server.ended() }
         stage = .closing
+        clock.enter(.answering)
         let head = HTTPResponseHead(version: .http1_1, status: .badRequest, headers: ["Connection": "close", "Content-Length": "0"]), channel = context.channel
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
@@ -82,20 +99,20 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         guard let head else { return }
         self.head = nil
         stage = .answering
+        clock.enter(.answering)
         number += 1
-        let message = isTooLarge ? nil : ProxyMessage.request(head, body, upstream: server.upstream)
+        let received = isTooLarge ? .refused(.init(413, "the body is too large")) : ProxyMessage.received(head, body, by: server)
         body = []
-        let isTooLarge = isTooLarge, server = server, loop = context.eventLoop, number = number
+        let server = server, loop = context.eventLoop, number = number
         let bound = NIOLoopBound(context, eventLoop: loop), handler = NIOLoopBound(self, eventLoop: loop)
         let interim: @Sendable (InterimResponse) -> Void = { response in
             loop.execute { handler.value.write(response, to: number, head, bound.value) }
         }
         Task {
             let reply: ProxyMessage.Reply =
-                if let message {
-                    await InterimResponse.receiving(interim) { await ProxyMessage.reply(to: message, through: server) }
-                } else {
-                    ProxyMessage.Reply(isTooLarge ? 413 : 501, isTooLarge ? "the body is too large" : "this request cannot be forwarded")
+                switch received {
+                case .request(let message): await InterimResponse.receiving(interim) { await ProxyMessage.reply(to: message, through: server) }
+                case .refused(let reply): reply
                 }
             loop.execute { handler.value.write(reply, head, bound.value) }
         }
@@ -104,7 +121,9 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     /// RFC 9110 §15.2: they are forwarded, but for those that the proxy has asked for itself: 100 answers `Expect`, which it does not send, and to
     /// clients of HTTP/1.0 there are none.
     private func write(_ response: InterimResponse, to number: Int, _ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        guard stage == .answering, number == self.number, response.status != 100, request.version.hasInterimResponses else { return }
+        guard stage == .answering, number == self.number, response.status != 100, request.version.hasInterimResponses,
+            response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed)
+        else { return }
         let status = response.status == 103 ? HTTPResponseStatus.custom(code: 103, reasonPhrase: "Early Hints") : HTTPResponseStatus(statusCode: response.status)
         var head = HTTPResponseHead(version: .http1_1, status: status)
         for field in response.headers.withoutConnectionFields.fields { head.headers.add(name: field.name, value: field.value) }
@@ -117,6 +136,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         let isLast = !request.isKeepAlive || server.isEnding || isTooLarge, isToHEAD = request.method == .HEAD
         // Before the end is written: it brings the next request, if that was sent ahead.
         stage = isLast ? .closing : .idle
+        clock.enter(isLast ? .answering : .idle)
         context.write(wrapOutboundOut(.head(reply.head(toHEAD: isToHEAD, isLast: isLast))), promise: nil)
         if !isToHEAD, reply.status != 204, reply.status != 304 {
             // In pieces: a connection on which one of them has gone out is not idle.

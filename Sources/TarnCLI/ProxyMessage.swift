@@ -16,11 +16,13 @@ enum ProxyMessage {
             body = Array((text + "\n").utf8)
         }
 
-        init(_ response: HTTPResponse, _ cacheStatus: CacheStatus) {
+        /// An answer of the cache or the upstream.
+        ///
+        /// - Parameter name: the proxy's, for `Via`.
+        init(_ response: HTTPResponse, _ cacheStatus: CacheStatus, by name: String) {
             status = response.status
             headers = response.headers.withoutConnectionFields
-            // RFC 9111 §5.1: what was just made has no age of its own to add.
-            headers.fields.append(.init("Via", "1.1 tarn"))
+            headers.fields.append(.init("Via", "1.1 \(name)"))
             headers.fields.append(.init("Cache-Status", cacheStatus.description))
             body = response.body
         }
@@ -30,10 +32,13 @@ enum ProxyMessage {
             var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status))
             head.headers.reserveCapacity(headers.fields.count + 2)
             for field in headers.fields { head.headers.add(name: field.name, value: field.value) }
+            let lengths = head.headers["Content-Length"]
             if status == 204 {
                 // RFC 9110 §8.6
                 head.headers.remove(name: "Content-Length")
-            } else if !toHEAD, status != 304, head.headers["Content-Length"] != [String(body.count)] {
+            } else if toHEAD || status == 304 {
+                if lengths.count > 1 || lengths.contains(where: { HTTPSyntax.decimal($0) == nil }) { head.headers.remove(name: "Content-Length") }
+            } else if lengths != [String(body.count)] {
                 head.headers.replaceOrAdd(name: "Content-Length", value: String(body.count))
             }
             if isLast { head.headers.add(name: "Connection", value: "close") }
@@ -41,44 +46,87 @@ enum ProxyMessage {
         }
     }
 
-    /// The request for the upstream; nil for what a gateway does not forward: CONNECT, and targets that are no path.
-    static func request(_ head: HTTPRequestHead, _ body: [UInt8], upstream: HTTPURL) -> HTTPRequest? {
-        guard head.method != .CONNECT else { return nil }
+    /// A client's request, or why it goes no further.
+    enum Received: Sendable {
+        case request(HTTPRequest)
+        case refused(Reply)
+    }
+
+    /// The request for the upstream.
+    static func received(_ head: HTTPRequestHead, _ body: [UInt8], by server: ProxyServer) -> Received {
+        func refused(_ status: Int, _ text: String) -> Received { .refused(Reply(status, text)) }
+        if let problem = problem(of: head) { return refused(400, problem) }
+        // RFC 9110 §7.6.3: this proxy is its own upstream, maybe by way of others.
+        guard !vias(head.headers).contains(server.name) else { return refused(508, "loop: this request has passed this proxy before") }
+        guard head.method != .CONNECT else { return refused(501, "CONNECT is not forwarded") }
         var target = head.uri
         // The absolute form (RFC 9112 §3.2.2).
         if !target.hasPrefix("/"), let url = try? HTTPURL(target) { target = url.target }
-        guard target.hasPrefix("/") else { return nil }
+        guard target.hasPrefix("/") else { return refused(501, "a target that is no path is not forwarded") }
+        // Normalised before the upstream's path is put in front, which no dot segment leaves.
+        let upstream = server.upstream
+        guard !target.utf8.contains(UInt8(ascii: "#")), let path = try? HTTPURL(upstream.origin + target).normalized.target else {
+            return refused(400, "the target is not well-formed")
+        }
         let prefix = upstream.path == "/" ? "" : upstream.path.hasSuffix("/") ? String(upstream.path.dropLast()) : upstream.path
-        guard let url = try? HTTPURL(upstream.origin + prefix + target) else { return nil }
         var headers = Tarn.HTTPHeaders(head.headers.map { .init($0.name, $0.value) }).withoutConnectionFields
         // The upstream's own name; lengths are those of the message that is sent; nobody is left waiting.
         for name in ["Host", "Content-Length", "Expect"] { headers[name] = nil }
-        headers.fields.append(.init("Via", "\(head.version.major).\(head.version.minor) tarn"))
+        headers.fields.append(.init("Via", "\(head.version.major).\(head.version.minor) \(server.name)"))
         let hasBody = !body.isEmpty || head.headers.contains(name: "content-length") || head.headers.contains(name: "transfer-encoding")
         // RFC 9110 §9.3.1: a GET that says it has no content is one without; HEAD has none that a client of libcurl could send.
         let sendsBody = head.method == .GET ? !body.isEmpty : hasBody && head.method != .HEAD
         // NIO writes the one method with a hyphen without it.
         let method = head.method == .MSEARCH ? "M-SEARCH" : head.method.rawValue
-        return HTTPRequest(method: method, url: url.description, headers: headers, body: sendsBody ? body : nil)
+        return .request(HTTPRequest(method: method, url: upstream.origin + prefix + path, headers: headers, body: sendsBody ? body : nil))
+    }
+
+    /// Why a request is 400: its host is not one name (RFC 9112 §3.2), or a field is not well-formed. The host goes nowhere: the upstream gets its own.
+    private static func problem(of head: HTTPRequestHead) -> String? {
+        guard head.headers.allSatisfy({ HTTPSyntax.isWellFormed(.init($0.name, $0.value)) }) else { return "a header field is not well-formed" }
+        let hosts = head.headers["Host"]
+        guard hosts.count <= 1 else { return "there is more than one Host" }
+        guard let host = hosts.first else { return head.version.minor == 0 && head.version.major == 1 ? nil : "there is no Host" }
+        guard host.isEmpty || (try? HTTPURL("http://\(host)/")).map({ $0.path == "/" && $0.query == nil }) == true, !host.contains("/"), !host.contains("?"),
+            !host.contains("#")
+        else { return "the Host is not well-formed" }
+        return nil
+    }
+
+    /// The names of those that a message has passed (RFC 9110 §7.6.3). Comments are left out.
+    private static func vias(_ headers: NIOHTTP1.HTTPHeaders) -> Set<String> {
+        Set(headers[canonicalForm: "via"].compactMap { member in
+            let words = member.split { $0 == " " || $0 == "\t" }
+            return words.count > 1 ? String(words[1]) : nil
+        })
     }
 
     static func reply(to request: HTTPRequest, through server: ProxyServer) async -> Reply {
         do throws(TransportError) {
-            // What a GET with a body asks for is not in its URL alone: no other request is answered by it.
-            if request.method == "GET", request.body != nil {
-                let response = try await server.direct.send(request)
-                return Reply(response, CacheStatus(forward: .bypass, forwardStatus: response.status))
-            }
             let answer = try await server.transport.answer(request)
             if answer.decision.outcome == .unanswerable { return Reply(504, "nothing is stored that may answer", answer.status) }
-            return Reply(answer.response, answer.status)
+            return Reply(answer.response, answer.status, by: server.name)
         } catch {
             let status = CacheStatus(forward: .miss, detail: error.kind.rawValue)
             return switch error.kind {
             case .store: Reply(500, "the store of the cache cannot be read or written", CacheStatus(detail: error.kind.rawValue))
             case .timeout: Reply(504, "the upstream does not answer: \(error.kind.rawValue)", status)
+            case .protocol: Reply(502, "the upstream's answer is not well-formed HTTP", status)
             default: Reply(502, "the upstream does not answer: \(error.kind.rawValue)", status)
             }
         }
+    }
+}
+
+/// Refuses answers that cannot be sent on as they are, before the cache sees them (RFC 9110 §5.5: CR within a value; RFC 9112 §5.1: a space in a name).
+struct WellFormedTransport: Transport {
+    let inner: any Transport
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let response = try await inner.send(request)
+        guard (200...599).contains(response.status), response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed) else {
+            throw TransportError(.protocol, method: request.method, url: request.url, detail: "the answer's status or one of its header fields is not well-formed")
+        }
+        return response
     }
 }

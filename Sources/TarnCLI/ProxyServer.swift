@@ -8,31 +8,44 @@ import Synchronization
 import Tarn
 
 final class ProxyServer: Sendable {
+    /// How much clients may take up.
+    struct Limits: Sendable {
+        /// Bytes of a request's body.
+        var maximumBody = 16 << 20
+        var maximumConnections = 1024
+        /// Of one address, or one network of IPv6.
+        var maximumConnectionsPerAddress = 256
+        /// Seconds in which nothing moves on a connection.
+        var idleTimeout = 60
+        /// Seconds from the first byte of a request, or from the connection's beginning, to the end of its header fields.
+        var headerTimeout = 20
+        /// Seconds for a body, and one more for each ``bodyRate`` bytes that have come.
+        var bodyTimeout = 60
+        static let bodyRate = 16 << 10
+    }
+
     let transport: CachedTransport
-    /// What is behind the cache, for requests that pass it by.
-    let direct: any Transport
     let upstream: HTTPURL
-    let maximumBody: Int
-    private let maximumConnections: Int
-    private let idleTimeout: Int
+    let limits: Limits
+    /// Tells this process from all other proxies in `Via` (RFC 9110 §7.6.3).
+    let name = "tarn-" + String(UInt64.random(in: 0..<1 << 48) | 1 << 48, radix: 16).dropFirst()
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
     private let state = Mutex(State())
 
     private struct State: @unchecked Sendable {
         var listener: (any Channel)?
         var connections: [ObjectIdentifier: any Channel] = [:]
+        /// How many connections there are of each address.
+        var addresses: [[UInt8]: Int] = [:]
         /// Requests that have begun, and whose answers are not written yet.
         var underWay = 0
         var isEnding = false
     }
 
-    init(transport: CachedTransport, direct: any Transport, upstream: HTTPURL, maximumBody: Int, maximumConnections: Int, idleTimeout: Int) {
+    init(transport: CachedTransport, upstream: HTTPURL, limits: Limits) {
         self.transport = transport
-        self.direct = direct
         self.upstream = upstream
-        self.maximumBody = maximumBody
-        self.maximumConnections = maximumConnections
-        self.idleTimeout = idleTimeout
+        self.limits = limits
     }
 
     /// - Returns: the port.
@@ -47,11 +60,13 @@ final class ProxyServer: Sendable {
                     // Lengths are the handler's: an answer to HEAD has none of its own, and must not get one.
                     var encoding = HTTPResponseEncoder.Configuration()
                     encoding.automaticallySetFramingHeaders = false
+                    let clock = ProxyClock(self)
+                    try channel.pipeline.syncOperations.addHandler(clock)
                     // Requests of a connection come one by one, however many were sent ahead.
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                         withPipeliningAssistance: true, withErrorHandling: false, withEncoderConfiguration: encoding)
-                    try channel.pipeline.syncOperations.addHandler(IdleStateHandler(allTimeout: .seconds(Int64(self.idleTimeout))))
-                    try channel.pipeline.syncOperations.addHandler(ProxyHandler(self))
+                    try channel.pipeline.syncOperations.addHandler(IdleStateHandler(allTimeout: .seconds(Int64(self.limits.idleTimeout))))
+                    try channel.pipeline.syncOperations.addHandler(ProxyHandler(self, clock))
                 }
             }
             .childChannelOption(ChannelOptions.socketOption(.tcp_nodelay), value: 1)
@@ -62,9 +77,25 @@ final class ProxyServer: Sendable {
 
     private func admit(_ channel: any Channel) -> Bool {
         state.withLock { state in
-            guard state.connections.count < maximumConnections, !state.isEnding else { return false }
+            guard state.connections.count < limits.maximumConnections, !state.isEnding else { return false }
             state.connections[ObjectIdentifier(channel)] = channel
             return true
+        }
+    }
+
+    /// Counts a connection of an address; false if it has too many.
+    func admit(_ address: [UInt8]) -> Bool {
+        state.withLock { state in
+            guard state.addresses[address, default: 0] < limits.maximumConnectionsPerAddress else { return false }
+            state.addresses[address, default: 0] += 1
+            return true
+        }
+    }
+
+    func left(_ address: [UInt8]) {
+        state.withLock { state in
+            let count = state.addresses[address, default: 1] - 1
+            state.addresses[address] = count > 0 ? count : nil
         }
     }
 

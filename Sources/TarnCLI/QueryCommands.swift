@@ -32,7 +32,7 @@ struct CountCommand: ParsableCommand {
             let groups = try reader.counts(by: path, query)
             switch format.format {
             case .json:
-                for group in groups { Output.line("{\"value\":\(group.value.jsonText),\"count\":\(group.count)}") }
+                for group in groups { Output.json("{\"value\":\(group.value.jsonText),\"count\":\(group.count)}") }
             case .table:
                 var table = Table([by, "count"], rightAligned: [1])
                 for group in groups { table.add([group.value == .null ? "(missing)" : group.value.plainText, "\(group.count)"]) }
@@ -57,7 +57,7 @@ struct MissingCommand: ParsableCommand {
     @Argument(help: "The entity, as in the description file.") var entity: String
     @Argument(help: "The relationship.") var relationship: String
     @Option(help: "Stop after this many keys.") var limit: Int?
-    @Option(help: ArgumentHelp("Go on behind an earlier list with a limit, which named the token.", valueName: "token"))
+    @Option(help: ArgumentHelp("Continue after TOKEN, printed by a previous list.", valueName: "token"))
     var after: String?
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
@@ -73,7 +73,7 @@ struct MissingCommand: ParsableCommand {
         let missing = try store.read { reader in
             try reader.missingTargets(of: entity.name, relationship, limit: limit, after: after)
         }
-        for target in missing.targets { Output.line(format.format == .json ? target.jsonText : target.plainText) }
+        for target in missing.targets { format.format == .json ? Output.json(target.jsonText) : Output.line(target.plainText) }
         if missing.unnamedCount > 0 { Output.note("\(missing.unnamedCount) more have keys that are too long to be named") }
         if format.format == .table { Output.note("\(missing.targets.count) missing") }
         Output.next(missing.next)
@@ -96,13 +96,14 @@ struct ExplainCommand: ParsableCommand {
     func run() throws {
         let store = try store.open(), catalog = store.catalog
         let query = try query.query(catalog.requireEntity(entity), catalog)
-        Output.line(try store.read { reader in try reader.explain(query).description })
+        Output.lines(try store.read { reader in try reader.explain(query).description })
     }
 }
 
 extension Output {
     /// Says where the next part of a list begins, if there is one.
     static func next(_ token: ContinuationToken?) {
-        if let token { note("there is more: --after \(token.text)") }
+        // Complete, however long it is.
+        if let token { notes("More: repeat with `--after \(token.text)`") }
     }
 }

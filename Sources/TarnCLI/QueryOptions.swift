@@ -27,7 +27,7 @@ struct QueryOptions: ParsableArguments {
     var sort = ""
     @Option(help: "Stop after this many records.") var limit: Int?
     @Option(help: "Pass over this many records first.") var offset = 0
-    @Option(help: ArgumentHelp("Go on behind an earlier list with a limit, which named the token.", valueName: "token"))
+    @Option(help: ArgumentHelp("Continue after TOKEN, printed by a previous list.", valueName: "token"))
     var after: String?
 
     func validate() throws {
@@ -48,7 +48,7 @@ struct QueryOptions: ParsableArguments {
 
 /// Runs a closure; an error in a text says in which option.
 func namingOption<Result>(_ option: String, _ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch let error as QueryTextError { throw Failure(.usage, "\(option): \(error)") }
+    do { return try body() } catch let error as QueryTextError { throw Failure(.usage, lines: "\(option): \(error)") }
 }
 
 extension ContinuationToken {

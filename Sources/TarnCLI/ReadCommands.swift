@@ -36,14 +36,14 @@ struct ListCommand: ParsableCommand {
             entity: entity, catalog: catalog, format: format.format,
             fields: RecordPrinter.names(in: fields), included: include)
         try printer.check()
-        let query = try query.query(entity, catalog)
+        let condition = try query.condition.query(entity, catalog), query = try query.query(entity, catalog)
         try store.read { reader in
-            if explain { return Output.line(try reader.explain(query).description) }
+            if explain { return Output.lines(try reader.explain(query).description) }
             var table = Table(printer.columns), count = 0
             func show(_ record: Record) throws {
                 count += 1
                 switch format.format {
-                case .json: Output.line(try printer.json(record, reader))
+                case .json: Output.json(try printer.json(record, reader))
                 case .table: table.add(try printer.cells(record, reader))
                 }
             }
@@ -60,8 +60,9 @@ struct ListCommand: ParsableCommand {
             }
             if format.format == .table {
                 for line in table.lines(width: Output.width) { Output.line(line) }
-                let total = try reader.count(entity.name)
-                Output.note(count == total ? "\(count) records" : "\(count) of \(total) records")
+                let isWhole = next == nil && query.after == nil && query.offset == 0 && query.limit != 0
+                let matches = isWhole ? count : try reader.count(condition)
+                Output.note(count == matches ? "\(count) records" : "\(count) of \(matches) records")
             }
             Output.next(next)
         }
@@ -96,7 +97,7 @@ struct GetCommand: ParsableCommand {
             guard let record = try reader.record(entity.name, key) else {
                 throw Failure(.failed, "there is no \(entity.name) \(key) in the store")
             }
-            guard format.format == .table else { return Output.line(try printer.json(record, reader)) }
+            guard format.format == .table else { return Output.json(try printer.json(record, reader)) }
             var table = Table(["\(entity.name)", record.isPartial ? "\(key) (partial)" : "\(key)"])
             for field in record.fields where !include.contains(field.name) {
                 table.add([field.name, field.value == .null ? "null" : field.value.plainText])
@@ -161,8 +162,8 @@ struct RelatedCommand: ParsableCommand {
                 try reader.forEachRelated(entity.name, key, relationship) { target in
                     count += 1
                     switch (format.format, target.record) {
-                    case (.json, let record?): Output.line(try printer.json(record, reader))
-                    case (.json, nil): Output.line("{\"missing\":\(RecordPrinter.json(target))}")
+                    case (.json, let record?): Output.json(try printer.json(record, reader))
+                    case (.json, nil): Output.json("{\"missing\":\(RecordPrinter.json(target))}")
                     case (.table, let record?): table.add(try printer.cells(record, reader))
                     case (.table, nil):
                         table.add([RecordPrinter.label(target)] + Array(repeating: "", count: printer.columns.count - 1))

@@ -83,7 +83,7 @@ struct SalvageCommand: ParsableCommand {
         discussion: """
             The damaged store is only read. Rows that no tree leads to any more are found by their checksums. If anything was
             lost, the new store has no responses and no progress, so that the next sync fetches everything again; the exit code
-            is then 3.
+            is then 3. If programs write to the damaged store meanwhile, no new store is made; the exit code is then 9.
 
             Example:
               tarn inspect salvage damaged.tarn forge.tarn
@@ -97,6 +97,7 @@ struct SalvageCommand: ParsableCommand {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
         let report = try SalvageReport.salvage(damaged, to: new) { meter.show($0.pages, of: $0.total, "pages") }
         meter.clear()
+        noteWithoutLocks(damaged, report.aloneBecause)
         for damage in report.lost { Output.error("\(damaged): \(damage)") }
         let records = report.records.reduce(0) { $0 + $1.count }
         Output.line(

@@ -37,9 +37,11 @@ struct BackupCommand: ParsableCommand {
     @Argument(help: "The copy's directory, which must not exist.") var copy: String
     @Flag(help: "Copy the file as it is, with its free pages.") var asItIs = false
     @Flag(help: "Look at everything in the copy afterwards.") var verify = false
+    @OptionGroup var immutable: ImmutableOption
 
     func run() throws {
-        let report = try Store.open(at: store, options: Store.Options(isReadOnly: true)).backup(to: copy, isCompacted: !asItIs)
+        let options = Store.Options(isReadOnly: true, isImmutable: immutable.immutable)
+        let report = try Store.open(at: store, options: options).backup(to: copy, isCompacted: !asItIs)
         Output.line("\(copy): commit \(report.sequence), \(byteText(report.bytes)), incarnation \(report.incarnation)")
         guard verify else { return }
         let found = try StoreVerification(ofStoreAt: copy)
@@ -126,13 +128,12 @@ struct ReadersCommand: ParsableCommand {
                 let values: [String: Any?] = [
                     "process": slot.processID, "name": slot.processName, "state": state, "transaction": slot.transaction, "behind": slot.lag,
                 ]
-                let data = try JSONSerialization.data(withJSONObject: values.compactMapValues(\.self), options: [.sortedKeys, .withoutEscapingSlashes])
-                Output.line(String(decoding: data, as: UTF8.self))
+                try Output.json(values)
             }
         }
         guard format.format == .table else { return }
         if !slots.isEmpty { table.lines(width: Output.width).forEach(Output.line) }
-        Output.note("\(slots.count) places, \(slots.count { $0.isStale }) \(clear ? "cleared" : "stale")")
+        Output.note("\(slots.count) \(slots.count == 1 ? "reader" : "readers"), \(slots.count { $0.isStale }) \(clear ? "cleared" : "stale")")
     }
 }
 
@@ -161,7 +162,7 @@ struct QuotaCommand: ParsableCommand {
         let store = try Store.open(at: store, options: Store.Options(isReadOnly: set == nil && !none))
         if set != nil || none { try store.setQuota(set?.bytes) }
         let size = (try? FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")[.size] as? Int) ?? 0
-        Output.line("\(store.path): \(byteText(size)) of " + (try store.quota.map { "\(byteText($0)) (\($0) bytes)" } ?? "no quota"))
+        Output.line("\(store.path): \(byteText(size)) " + (try store.quota.map { "of \(byteText($0)) (\($0) bytes)" } ?? "used, no quota"))
     }
 }
 

@@ -15,8 +15,10 @@ struct DescriptionOption: ParsableArguments {
     /// - Parameters:
     ///   - path: nil for the store of the description.
     ///   - way: how a user names one here, for the error that there is none.
-    func openStore(_ path: String?, forWriting: Bool, way: String) throws -> Store {
-        let options = Store.Options(isReadOnly: !forWriting)
+    ///   - isImmutable: whether it is read without locks.
+    func openStore(_ path: String?, forWriting: Bool, way: String, isImmutable: Bool = false) throws -> Store {
+        if forWriting, isImmutable { throw Failure(.usage, "--immutable is for commands that read: without locks nothing can be written") }
+        let options = Store.Options(isReadOnly: !forWriting, isImmutable: isImmutable)
         if let path { return try Store.open(at: path, options: options) }
         guard FileManager.default.fileExists(atPath: file) else {
             throw Failure(.usage, "there is no \(file) here: name the store\(way), or the description with --file")
@@ -28,13 +30,20 @@ struct DescriptionOption: ParsableArguments {
 struct StoreOptions: ParsableArguments {
     @OptionGroup var description: DescriptionOption
 
-    @Option(help: ArgumentHelp("The store; by default the one of the description file.", valueName: "path"))
+    @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path"))
     var store: String?
+
+    @OptionGroup var immutable: ImmutableOption
 
     /// Opens the store with the catalog that stands in it.
     func open(forWriting: Bool = false) throws -> Store {
-        try description.openStore(store, forWriting: forWriting, way: " with --store")
+        try description.openStore(store, forWriting: forWriting, way: " with --store", isImmutable: immutable.immutable)
     }
+}
+
+struct ImmutableOption: ParsableArguments {
+    @Flag(help: "Read without locks: only for a store to which nothing writes, on read-only media or without permission to lock.")
+    var immutable = false
 }
 
 struct FormatOption: ParsableArguments {

@@ -10,7 +10,8 @@ struct SyncCommand: AsyncParsableCommand {
         abstract: "Mirror the API into the store: fetch everything, or what changed, or what an interrupted sync left.",
         discussion: """
             Every page is committed with its records, its validators and the progress (or as many together as the description says): an \
-            interrupted sync goes on with the next page, and a page that has not changed costs one conditional request.
+            interrupted sync goes on with the next page, and a page that has not changed costs one conditional request. Endpoints and \
+            records of a for_each that the interrupted sync had finished are not asked for again; --restart begins anew.
 
             Examples:
               tarn sync
@@ -23,7 +24,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     @Argument(help: "The endpoints to sync; all if none is named.") var endpoints: [String] = []
     @OptionGroup var description: DescriptionOption
-    @Option(help: ArgumentHelp("The store; by default the one of the description file.", valueName: "path"))
+    @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path"))
     var store: String?
     @Option(
         help: ArgumentHelp(
@@ -33,15 +34,19 @@ struct SyncCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url"))
     var base: String?
     @Flag(help: "Ignore validators and fetch everything again.") var refetch = false
-    @Flag(help: "Begin at the first page, also where a sync was interrupted.") var restart = false
+    @Flag(help: "Begin anew where a sync was interrupted: all endpoints, all parents, from the first page on.") var restart = false
+    @Flag(help: "Wait while another process syncs one of the endpoints into the store.") var wait = false
     @Option(help: ArgumentHelp("Write every answer to this directory, without secrets, for --replay.", valueName: "directory"))
     var record: String?
     @Option(help: ArgumentHelp("Answer requests from this directory of recordings, and not from the network.", valueName: "directory"))
     var replay: String?
-    @Option(help: ArgumentHelp("Commit so many pages together, whatever the description says.", valueName: "pages"))
+    @Option(help: ArgumentHelp("Pages per commit.", valueName: "pages"))
     var commitEvery: Int?
-    @Option(help: ArgumentHelp("Send a request at most so many times, whatever the description says.", valueName: "times"))
+    @Option(help: "Who may use the files of a store that this makes: owner, group or everyone.")
+    var permissions = Store.Permissions.owner
+    @Option(help: ArgumentHelp("Attempts per request, at most.", valueName: "times"))
     var attempts: Int?
+    @Flag(help: "Send requests although the server's rate limit is used up, and forget what is stored of it.") var ignoreLimits = false
     @Flag(help: "Report records that the server no longer lists, and delete none of them.") var dryRunOrphans = false
     @Flag(help: "Print the summary as one JSON object.") var json = false
     @Flag(name: .long, help: "Print what happened to the records of each entity.") var verbose = false
@@ -61,6 +66,8 @@ struct SyncCommand: AsyncParsableCommand {
         }
         options.refetches = refetch
         options.restarts = restart
+        options.waitsForOtherSyncs = wait
+        options.ignoresLimits = ignoreLimits
         options.reportsOrphansOnly = dryRunOrphans
         if let commitEvery {
             guard commitEvery > 0 else { throw Failure(.usage, "--commit-every \(commitEvery): a commit has one page at least") }
@@ -72,7 +79,7 @@ struct SyncCommand: AsyncParsableCommand {
             retry.attempts = attempts
             options.retry = retry
         }
-        let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
+        let store = try Store.open(at: store ?? description.storePath, schema: description.schema, options: Store.Options(permissions: permissions))
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay: one of the two") }
         options.recordsTo = record
         let transport: any Transport
@@ -83,8 +90,9 @@ struct SyncCommand: AsyncParsableCommand {
         } else {
             transport = CurlTransport(description.api.transport)
         }
+        let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
+        options.onWait = progress.wait
         let mirror = try Mirror(description, store: store, transport: transport, options: options)
-        let progress = ProgressLine(isShown: Output.errorIsTerminal && !quiet)
         let names = endpoints.isEmpty ? nil : Set(endpoints)
         let task = Task { await mirror.sync(names) { progress.update($0) } }
         // A second interrupt ends at once; what is committed is safe either way.
@@ -94,7 +102,7 @@ struct SyncCommand: AsyncParsableCommand {
         progress.clear()
         let summary = SyncSummary(report, store)
         if json {
-            Output.line(summary.json)
+            Output.json(summary.json)
         } else if !quiet, report.pages > 0 || report.failures.isEmpty {
             summary.lines(isVerbose: verbose).forEach(Output.line)
         }
@@ -114,12 +122,20 @@ struct SyncCommand: AsyncParsableCommand {
         if let last = report.failures.last.map(Failure.Code.init), last == .interrupted || last == .store {
             throw Failure(last, "")
         }
+        if case .busy = first { throw Failure(.busy, "") }
+        if report.failures.allSatisfy(\.isLimited) {
+            if !quiet { Output.note("what is committed stays; sync again when the limit has passed, or with --ignore-limits to ask at once") }
+            throw Failure(.limited, "")
+        }
         if first.isUnreachable, report.pages == 0 {
             if let asOf = summary.completedAt {
-                Output.note("off line: the store answers as of \(asOf); `tarn list`, `get` and `related` work")
+                Output.note("offline: the store answers as of \(asOf); `tarn list`, `get` and `related` work")
             }
             throw Failure(.noNetwork, "")
         }
-        throw Failure(report.pages > 0 ? .partly : Failure.Code(first), "")
+        let hasFinished = report.endpoints.contains { $0.wasFinished || $0.finishedParents > 0 }
+        throw Failure(report.pages > 0 || hasFinished ? .partly : Failure.Code(first), "")
     }
 }
+
+extension Store.Permissions: ExpressibleByArgument {}

@@ -4,16 +4,19 @@ import Tarn
 
 struct SyncSummary {
     private let report: SyncReport
-    private let records: [(entity: String, count: Int)]
+    private let records: RecordCounts
     /// When the last complete walk of any endpoint ended.
     let completedAt: Timestamp?
 
     init(_ report: SyncReport, _ store: Store) {
         self.report = report
-        var records: [(String, Int)] = [], completedAt: Timestamp?
+        var records = RecordCounts(), completedAt: Timestamp?
         // A store that cannot be read any more has said so already.
         try? store.read { reader in
-            for entity in reader.catalog.entities { records.append((entity.name, try reader.count(entity.name))) }
+            for entity in reader.catalog.entities {
+                let parent = entity.parent.flatMap { reader.catalog.entity(id: $0)?.name }
+                records.entities.append(.init(name: entity.name, count: try reader.count(entity.name), parent: parent))
+            }
             try reader.forEachCheckpoint { _, checkpoint in
                 if let time = checkpoint.completedAt, time > completedAt ?? Timestamp(microseconds: .min) { completedAt = time }
             }
@@ -31,20 +34,30 @@ struct SyncSummary {
         for endpoint in report.endpoints where !endpoint.name.isEmpty {
             let imported = endpoint.report
             table.add([
-                endpoint.name + (endpoint.isResumed ? " (resumed)" : ""), "\(endpoint.pages)", "\(endpoint.notModified)",
+                endpoint.name + (endpoint.wasFinished ? " (finished before)" : endpoint.isResumed ? " (resumed)" : ""), "\(endpoint.pages)", "\(endpoint.notModified)",
                 "\(endpoint.listed)", "\(imported.created)", "\(imported.updated)", "\(imported.unchanged)",
                 SyncSummary.seconds(endpoint.seconds),
             ])
         }
         var lines = table.lines(width: Output.width)
+        lines += resumptionLines
         let imported = report.report
         if isVerbose { lines += entityLines }
         lines += requestLines(isVerbose: isVerbose)
         lines += deletionLines
         if imported.older > 0 { lines.append("\(imported.older) records came in an older version than the stored one, and stay as they are") }
-        let total = records.reduce(0) { $0 + $1.count }
-        lines.append("store: \(total) records: " + records.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))
+        lines.append("store: \(records.total) records: \(records.text)")
         return lines
+    }
+
+    /// What was not requested, since the interrupted sync had finished it.
+    private var resumptionLines: [String] {
+        guard let began = report.resumed else { return [] }
+        let endpoints = report.endpoints.filter(\.wasFinished).count
+        let parents = report.endpoints.filter { $0.finishedParents > 0 }.map { "\($0.finishedParents) parents of \($0.name)" }
+        let finished = (endpoints > 0 ? ["\(endpoints) \(endpoints == 1 ? "endpoint" : "endpoints")"] : []) + parents
+        guard !finished.isEmpty else { return [] }
+        return ["continued the interrupted sync of \(began), not asked again: \(finished.joined(separator: ", ")); --restart begins anew"]
     }
 
     /// What happened to the records of each entity, nested ones included.
@@ -102,12 +115,12 @@ struct SyncSummary {
         let imported = report.report
         var lines: [String] = []
         if !imported.unmapped.isEmpty {
-            lines.append("neither mapped nor under ignore:")
+            lines.append("Unmapped JSON fields (map or ignore them):")
             for path in imported.unmapped.prefix(20) { lines.append("  \(path.entity): \(path.path)  (\(path.count) times)") }
             if imported.unmapped.count > 20 { lines.append("  … and \(imported.unmapped.count - 20) more paths") }
         }
         if imported.diagnosticCount > 0 {
-            lines.append("\(imported.diagnosticCount) values could not be taken as they came:")
+            lines.append(imported.diagnosticCount == 1 ? "1 value did not fit its type:" : "\(imported.diagnosticCount) values did not fit their types:")
             for diagnostic in imported.diagnostics.prefix(10) { lines.append("  \(diagnostic)") }
             if imported.diagnosticCount > 10 { lines.append("  … and \(imported.diagnosticCount - 10) more") }
         }
@@ -123,6 +136,8 @@ struct SyncSummary {
             text.appendJSONString(endpoint.name)
             text += ",\"pages\":\(endpoint.pages),\"not_modified\":\(endpoint.notModified),\"listed\":\(endpoint.listed)"
             text += ",\"resumed\":\(endpoint.isResumed)"
+            if endpoint.wasFinished { text += ",\"finished_before\":true" }
+            if endpoint.finishedParents > 0 { text += ",\"parents_finished_before\":\(endpoint.finishedParents)" }
             if endpoint.ignored > 0 { text += ",\"ignored\":\(endpoint.ignored)" }
             if let choice = endpoint.pagination {
                 text += ",\"pagination\":{\"style\":"
@@ -138,13 +153,15 @@ struct SyncSummary {
             append(endpoint.failures.map(\.description), to: &text)
             text += "}"
         }
-        text += "],\"records\":{"
-        for (index, entity) in records.enumerated() {
+        text += "]"
+        if let resumed = report.resumed { text += ",\"continues_sync_of\":\"\(resumed)\"" }
+        text += ",\"records\":{"
+        for (index, entity) in records.entities.enumerated() {
             if index > 0 { text += "," }
-            text.appendJSONString(entity.entity)
+            text.appendJSONString(entity.name)
             text += ":\(entity.count)"
         }
-        text += "},\"entities\":{"
+        text += "},\"total\":\(records.total),\"entities\":{"
         for (index, (name, counts)) in report.report.entities.sorted(by: { $0.key < $1.key }).enumerated() {
             if index > 0 { text += "," }
             text.appendJSONString(name)

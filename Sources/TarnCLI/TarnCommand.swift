@@ -7,7 +7,7 @@ import Foundation
 struct TarnCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tarn",
-        abstract: "Keep JSON APIs as local records: mirror them, and work with them off line.",
+        abstract: "Keep JSON APIs as local records: mirror them, and work with them offline.",
         discussion: """
             A description file (tarn.yaml) says where an API is, what its records are and which endpoints to fetch.
 
@@ -21,7 +21,8 @@ struct TarnCommand: AsyncParsableCommand {
               tarn store backup forge.tarn copy.tarn
 
             Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly (the rest is committed); 4 credentials;
-            5 no network; 6 store; 130 interrupted.
+            5 no network; 6 store; 7 limited by the server; 8 another sync is at work; 9 the store changed while it was
+            read without locks; 130, 143 and 129 interrupted by SIGINT, SIGTERM and SIGHUP.
             """,
         version: "0.1.0",
         subcommands: [
@@ -32,6 +33,7 @@ struct TarnCommand: AsyncParsableCommand {
 
     static func main() async {
         do {
+            try requireHelpTopic(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -41,23 +43,36 @@ struct TarnCommand: AsyncParsableCommand {
             Output.flush()
             end(0)
         } catch let failure as Failure {
-            Output.flush()
-            Output.error(failure.message)
-            end(failure.code.rawValue)
+            failure.show()
+            end(failure.code.status)
         } catch {
-            Output.flush()
             // ArgumentParser's own errors: help and version are no failure, everything else is one of usage.
             guard exitCode(for: error) != .success else {
-                print(fullMessage(for: error))
+                Output.lines(fullMessage(for: error))
+                Output.flush()
                 end(0)
             }
             if exitCode(for: error) == .validationFailure {
-                Output.note(fullMessage(for: error))
+                Output.notes(UsageMessage.text(fullMessage(for: error), arguments: CommandLine.arguments.dropFirst()))
                 end(Failure.Code.usage.rawValue)
             }
             let failure = Failure(error)
-            Output.error(failure.message)
-            end(failure.code.rawValue)
+            failure.show()
+            end(failure.code.status)
+        }
+    }
+
+    /// ArgumentParser answers `help` for a command that there is not with the help of the one above it, as if all were well.
+    private static func requireHelpTopic(_ arguments: ArraySlice<String>) throws {
+        guard arguments.first == "help" else { return }
+        var path = "tarn", commands = configuration.subcommands
+        for name in arguments.dropFirst() where !name.hasPrefix("-") {
+            guard let command = commands.first(where: { $0.configuration.commandName == name }) else {
+                let known = commands.compactMap { $0.configuration.commandName }.joined(separator: ", ")
+                throw Failure(.usage, "\(path) has no command \(name)" + (known.isEmpty ? "" : "; it has \(known)"))
+            }
+            path += " \(name)"
+            commands = command.configuration.subcommands
         }
     }
 

@@ -11,7 +11,8 @@ struct VerifyCommand: ParsableCommand {
         abstract: "Look at every page, row, index entry and counter of a store, and say what is wrong.",
         discussion: """
             The store may be in use: it is looked at as of one commit, and nothing is changed. Each finding has a code that
-            stays the same; the page "Operating a store" lists them. The exit code is 0 if nothing is wrong, and 6 otherwise.
+            stays the same; the page "Operating a store" lists them. The exit code is 0 if nothing is wrong, and 6
+            otherwise; 9 if the store could not be locked and commits came in between.
             `repair` mends what follows from rows; `salvage` brings what can be read into a new store.
 
             Examples:
@@ -27,7 +28,7 @@ struct VerifyCommand: ParsableCommand {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
         let report = try StoreVerification(ofStoreAt: store) { meter.show($0.pages, of: $0.total, "pages") }
         meter.clear()
-        if json { try Output.line(text(report)) } else { show(report) }
+        if json { try Output.json(text(report)) } else { show(report) }
         guard report.isSound else { throw Failure(.store, json ? "" : "\(store): \(summary(report))") }
     }
 
@@ -37,9 +38,7 @@ struct VerifyCommand: ParsableCommand {
     }
 
     private func show(_ report: StoreVerification) {
-        if let reason = report.aloneBecause {
-            Output.note("The file was read as it is, while others may write into it: \(reason)")
-        }
+        noteWithoutLocks(store, report.aloneBecause)
         for finding in report.findings { Output.line("\(finding.code.rawValue)  \(finding.place): \(finding.detail)") }
         for (code, count) in report.counts.sorted(by: { $0.key < $1.key }) {
             let shown = report.findings.count { $0.code == code }
@@ -96,11 +95,11 @@ final class ProgressMeter {
         guard isShown, ContinuousClock.now - last > .milliseconds(100) else { return }
         last = ContinuousClock.now
         isOpen = true
-        Output.progress("\r\(done) of \(total) \(what)\u{1B}[K")
+        Output.progress("\(done) of \(total) \(what)")
     }
 
     func clear() {
-        if isOpen { Output.progress("\r\u{1B}[K") }
+        if isOpen { Output.progress("") }
         isOpen = false
     }
 }

@@ -9,6 +9,7 @@ struct WriteOptions: ParsableArguments {
     @Flag(help: "Every record of the entity; needed if there is no --where.") var all = false
     @Flag(help: "Only say how many records it would be.") var dryRun = false
     @Option(help: "How many records one write has at most. Between two writes others have their turn.") var step = 1000
+    @Flag(help: "Set no mark of a local change: the next sync may take it back.") var asServer = false
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
 
@@ -25,13 +26,13 @@ struct WriteOptions: ParsableArguments {
         let query = try condition.query(catalog.requireEntity(entity), catalog)
         if dryRun {
             let count = try store.read { reader in try reader.count(query) }
-            return Output.line(format.format == .json ? "{\"matched\":\(count)}" : "\(count) records; nothing was written")
+            return format.format == .json ? Output.json("{\"matched\":\(count)}") : Output.line("\(count) records; nothing was written")
         }
         let report = try write(store, query)
-        Output.line(
-            format.format == .json
-                ? "{\"matched\":\(report.matched),\"\(past)\":\(report.changed),\"steps\":\(report.steps)}"
-                : "\(report.matched) records found, \(report.changed) \(past)")
+        switch format.format {
+        case .json: Output.json("{\"matched\":\(report.matched),\"\(past)\":\(report.changed),\"steps\":\(report.steps)}")
+        case .table: Output.line("\(report.matched) records found, \(report.changed) \(past)")
+        }
     }
 }
 
@@ -40,6 +41,9 @@ struct UpdateCommand: ParsableCommand {
         commandName: "update",
         abstract: "Set fields of all records that meet a condition, in the store only: the server learns nothing of it.",
         discussion: """
+            The fields are marked as changed here: a sync keeps their values and reports that, until a program clears the mark. With \
+            --as-server nothing is marked, as if the server had said it.
+
             Examples:
               tarn update Issue --where 'milestone = 7' --set state=closed --dry-run
               tarn update Issue --where 'milestone = 7' --set state=closed --set 'title="done"'
@@ -66,7 +70,8 @@ struct UpdateCommand: ParsableCommand {
                     throw Failure(.usage, "--set \(text): \(assignment.field) is set twice")
                 }
             }
-            return try store.update(query, set: values, step: options.step)
+            return try options.asServer
+                ? store.update(query, set: values, step: options.step) : store.updateLocally(query, set: values, step: options.step)
         }
     }
 }
@@ -76,6 +81,9 @@ struct DeleteCommand: ParsableCommand {
         commandName: "delete",
         abstract: "Delete all records that meet a condition, and what delete rules say, in the store only.",
         discussion: """
+            The records are marked as deleted here: a sync does not bring them back and reports that, until a program clears the mark. What \
+            delete rules take with them is not marked. With --as-server nothing is.
+
             Examples:
               tarn delete Comment --where 'issue is missing' --dry-run
               tarn delete Issue --where 'state = closed and closedAt < 2020-01-01'
@@ -85,6 +93,8 @@ struct DeleteCommand: ParsableCommand {
     @OptionGroup var options: WriteOptions
 
     func run() throws {
-        try options.run(entity, "deleted") { store, query in try store.delete(query, step: options.step) }
+        try options.run(entity, "deleted") { store, query in
+            try options.asServer ? store.delete(query, step: options.step) : store.deleteLocally(query, step: options.step)
+        }
     }
 }

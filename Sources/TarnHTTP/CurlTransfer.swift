@@ -48,6 +48,10 @@ final class CurlTransfer {
     private var isHeadComplete = false
     private var body: [UInt8] = []
     private var isTooLarge = false
+    /// Whether the rest of a refusal was not read.
+    private var isCut = false
+    /// Of the head that is being read.
+    private var status = 0
     private var headSize = 0
     private var isHeadTooLarge = false
     private var hasTwoLengths = false
@@ -133,9 +137,6 @@ final class CurlTransfer {
         let context = Unmanaged.passUnretained(self).toOpaque()
         isAccepted =
             isAccepted
-            // A declared length beyond the limit ends the transfer at once; HEAD declares a length it does not send.
-            && (request.method == "HEAD"
-                || tarn_curl_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(options.maximumBodySize)) == CURLE_OK)
             && tarn_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
             && tarn_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorText) == CURLE_OK
             && tarn_curl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK
@@ -171,7 +172,8 @@ final class CurlTransfer {
             fields = []
             isInHead = true
             isHeadComplete = false
-            interimStatus = CurlTransfer.interimStatus(text)
+            status = CurlTransfer.status(text)
+            interimStatus = (100..<200).contains(status) && status != 101 ? status : nil
         } else if text.isEmpty {
             isInHead = false
             if let interimStatus {
@@ -185,8 +187,12 @@ final class CurlTransfer {
                 hasTwoLengths = true
                 return 0
             }
-            if let length = lengths.first { reserveBody(length.value) }
+            if let length = lengths.first { return expectBody(length.value) ? line.count : 0 }
         } else if isInHead {
+            guard fields.count < submission.options.maximumHeaderFields else {
+                isHeadTooLarge = true
+                return 0
+            }
             if text.first == 0x20 || text.first == 0x09, !fields.isEmpty {
                 // A folded line (RFC 9112 §5.2: replaced by a space).
                 fields[fields.count - 1].value += " " + CurlTransfer.text(text.trimmingWhitespace())
@@ -200,28 +206,55 @@ final class CurlTransfer {
         return line.count
     }
 
-    /// `HTTP/1.1 103 Early Hints`, `HTTP/2 103`; nil if the status is none of an interim response.
-    private static func interimStatus(_ line: Slice<UnsafeRawBufferPointer>) -> Int? {
+    /// `HTTP/1.1 103 Early Hints`, `HTTP/2 103`; 0 if there is no status of three digits.
+    private static func status(_ line: Slice<UnsafeRawBufferPointer>) -> Int {
         let status = line.drop { $0 != UInt8(ascii: " ") }.trimmingWhitespace().prefix { $0 != UInt8(ascii: " ") }
-        guard status.count == 3, status.first == UInt8(ascii: "1") else { return nil }
-        // To 101 nothing follows that would be HTTP.
-        return HTTPSyntax.decimal(CurlTransfer.text(status)).flatMap { $0 == 101 ? nil : $0 }
+        guard status.count == 3 else { return 0 }
+        return HTTPSyntax.decimal(CurlTransfer.text(status)) ?? 0
     }
 
-    /// Room for the whole body and for what a parser reads beyond it, so that it is not moved while it grows. Not more than a little on a
+    /// How long the body of a success may be, in bytes, decoded.
+    private var bodyLimit: Int {
+        min(submission.request.responseLimits?.body ?? .max, submission.options.maximumBodySize)
+    }
+
+    /// How much of a refusal is read.
+    private var refusalLimit: Int? {
+        (200..<300).contains(status) ? nil : submission.request.responseLimits.map { min($0.refusal, bodyLimit) }
+    }
+
+    /// Makes room for the whole body and for what a parser reads beyond it, so that it is not moved while it grows. Not more than a little on a
     /// server's word alone.
-    private func reserveBody(_ text: String) {
-        guard let length = HTTPSyntax.decimal(text), submission.request.method != "HEAD" else { return }
-        body.reserveCapacity(min(length, submission.options.maximumBodySize, 16 << 20) + 64)
+    ///
+    /// - Returns: false if the declared length is beyond the limit.
+    private func expectBody(_ text: String) -> Bool {
+        // HEAD declares a length that it does not send, as 304 does (RFC 9110 §8.6).
+        guard submission.request.method != "HEAD", status != 304, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return true
+        }
+        let length = Int(text) ?? .max
+        if refusalLimit == nil, length > bodyLimit {
+            isTooLarge = true
+            return false
+        }
+        body.reserveCapacity(min(length, refusalLimit ?? bodyLimit, 16 << 20) + 64)
+        return true
     }
 
+    /// Counts what is decoded: a small body may stand for a large one.
     private func receiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
-        guard piece.count <= submission.options.maximumBodySize - body.count else {
+        let rest = (refusalLimit ?? bodyLimit) - body.count
+        if piece.count <= rest {
+            body.append(contentsOf: piece)
+            return piece.count
+        }
+        guard refusalLimit != nil else {
             isTooLarge = true
             return 0
         }
-        body.append(contentsOf: piece)
-        return piece.count
+        body.append(contentsOf: piece.prefix(rest))
+        isCut = true
+        return 0
     }
 
     /// Field values are bytes: UTF-8 if they are that, else ISO-8859-1 (RFC 9110 §5.5).
@@ -241,7 +274,8 @@ final class CurlTransfer {
     // MARK: After
 
     func result(_ code: CURLcode) -> Result<CurlAnswer, CurlFailure> {
-        guard code == CURLE_OK else { return .failure(failure(code)) }
+        // The transfer was ended here, and what has come is enough.
+        guard code == CURLE_OK || isCut && code == CURLE_WRITE_ERROR else { return .failure(failure(code)) }
         guard isHeadComplete else {
             return .failure(
                 CurlFailure(
@@ -267,11 +301,12 @@ final class CurlTransfer {
         let said = said(code)
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return CurlFailure(
-                kind: .tooLarge, detail: "the body is larger than the limit of \(options.maximumBodySize) bytes")
+                kind: .tooLarge, detail: "the body is larger than the limit of \(bodyLimit) bytes (`largest_body` under `transport`)")
         }
         if isHeadTooLarge {
             return CurlFailure(
-                kind: .tooLarge, detail: "the header fields are larger than the limit of \(options.maximumHeaderSize) bytes")
+                kind: .tooLarge,
+                detail: "the header fields are more than \(options.maximumHeaderFields) or larger than the limit of \(options.maximumHeaderSize) bytes")
         }
         if hasTwoLengths {
             return CurlFailure(kind: .protocol, detail: "\(place) does not speak HTTP as expected: it says two lengths of one body")
@@ -345,6 +380,7 @@ extension Duration {
     fileprivate var milliseconds: Int {
         let (seconds, attoseconds) = components
         let limited = min(max(seconds, 0), 1 << 31)
-        return max(1, Int(limited) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+        // libcurl takes no more, in any of its versions: 24 days.
+        return min(max(1, Int(limited) * 1000 + Int(attoseconds / 1_000_000_000_000_000)), Int(Int32.max))
     }
 }

@@ -22,8 +22,9 @@ public final class CurlTransport: Transport, Sendable {
         public var idleTimeout: Duration = .seconds(30)
         /// From the start of a transfer to its last byte, redirects included; waiting for a free place does not count.
         public var totalTimeout: Duration = .seconds(300)
-        /// In bytes, after decoding.
-        public var maximumBodySize = 256 << 20
+        /// In bytes, after decoding. By default a part of the memory that the process may use, since reading a page takes many times as much as
+        /// its text: a 64th, at least 8 MiB, at most 256 MiB.
+        public var maximumBodySize = Options.defaultBodySize
         /// More of them are an error.
         public var maximumRedirects = 10
         /// Whether redirects are followed; otherwise they are answers like others.
@@ -46,9 +47,16 @@ public final class CurlTransport: Transport, Sendable {
         public var proxy: String?
         /// Of one answer, in bytes, all lines together.
         public var maximumHeaderSize = 256 << 10
+        /// Of one answer.
+        public var maximumHeaderFields = 1000
 
         /// The limits that the properties name.
         public init() {}
+
+        private static let defaultBodySize = bodySize(forMemory: MemoryLimit.ofProcess)
+
+        /// What simdjson's tape, the drafts and the changed pages of the store take at worst, as an estimate: 50 times the text.
+        static func bodySize(forMemory memory: Int) -> Int { min(max(memory / 64, 8 << 20), 256 << 20) }
     }
 
     /// What it was made with.
@@ -91,13 +99,13 @@ public final class CurlTransport: Transport, Sendable {
             }
             guard redirects < options.maximumRedirects else {
                 throw error(
-                    .protocol, "more than \(options.maximumRedirects) redirects, the last one to \(Redaction.url(location))")
+                    .protocol, "more than \(options.maximumRedirects) redirects, the last one to \(Redaction.shown(location))")
             }
             redirects += 1
             remaining -= answer.duration
             guard remaining > .zero else { throw error(.timeout, "no complete answer within \(options.totalTimeout)") }
             do throws(HTTPURLError) {
-                let target = try url.resolving(location)
+                let target = try Redirect.destination(try url.resolving(location), of: request)
                 next = Redirect.request(after: next, status: response.status, from: url, to: target)
                 // It was meant for this server, and may hold what no other should read.
                 guard next.body == nil || target.hasSameOrigin(as: url) else {

@@ -5,29 +5,24 @@ import Foundation
 /// The three forms of an HTTP date. All of them are in GMT.
 public enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, and the obsolete forms `Sunday, 06-Nov-94 08:49:37 GMT` and
-    /// `Sun Nov  6 08:49:37 1994`. Nil if it is none of them.
+    /// `Sun Nov  6 08:49:37 1994`. Nil if it is none of them, byte for byte; only the case of letters is free.
     ///
     /// - Parameter now: what decides the century of a year with two digits.
     public static func parse(_ text: String, now: Date = Date()) -> Date? {
-        let parts = text.split { $0 == " " || $0 == "," }.map(String.init)
-        switch parts.count {
-        case 6:  // IMF-fixdate, and what servers make of it: other zones' names for UTC
-            guard ["GMT", "UTC", "UT", "Z", "+0000"].contains(parts[5]) else { return nil }
-            return date(day: parts[1], month: parts[2], year: number(parts[3], digits: 4), time: parts[4])
-        case 4:  // rfc850-date
-            let day = parts[1].split(separator: "-").map(String.init)
-            guard day.count == 3, ["GMT", "UTC"].contains(parts[3]) else { return nil }
-            if day[2].utf8.count == 4 { return date(day: day[0], month: day[1], year: number(day[2], digits: 4), time: parts[2]) }
-            return date(day: day[0], month: day[1], year: number(day[2], digits: 2).map { fullYear($0, now: now) }, time: parts[2])
-        case 5:  // asctime-date
-            return date(day: parts[2], month: parts[1], year: number(parts[4], digits: 4), time: parts[3])
-        default: return nil
-        }
+        let now = min(max(now.timeIntervalSince1970, -1e12), 1e12)
+        return seconds(text, now: Int(now)).map { Date(timeIntervalSince1970: Double($0)) }
+    }
+
+    /// Seconds since 1970, as ``parse(_:now:)`` reads them.
+    package static func seconds(_ text: String, now: Int) -> Int? {
+        var text = text
+        return text.withUTF8 { DateReader($0).seconds(now: now) }
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, the fraction of the second dropped.
     public static func text(_ date: Date) -> String {
-        let seconds = Int(date.timeIntervalSince1970.rounded(.down))
+        // Years of four digits (RFC 9110 §5.6.7).
+        let seconds = Int(min(max(date.timeIntervalSince1970, -62_167_219_200), 253_402_300_799).rounded(.down))
         let days = Int((Double(seconds) / 86_400).rounded(.down)), rest = seconds - days * 86_400
         let (year, month, day) = civil(days)
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -39,17 +34,10 @@ public enum HTTPDate {
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
     /// RFC 9110 §5.6.7: what seems to lie more than 50 years ahead is the last year with these digits.
-    private static func fullYear(_ digits: Int, now: Date) -> Int {
-        let thisYear = civil(Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year
+    fileprivate static func fullYear(_ digits: Int, now: Int) -> Int {
+        let thisYear = civil(Int((Double(now) / 86_400).rounded(.down))).year
         let year = thisYear / 100 * 100 + digits
         return year > thisYear + 50 ? year - 100 : year
-    }
-
-    private static func date(day: String, month: String, year: Int?, time: String) -> Date? {
-        guard let year, let day = HTTPSyntax.decimal(day), let month = months.firstIndex(of: month).map({ $0 + 1 }) else { return nil }
-        let clock = time.split(separator: ":").map { number(String($0), digits: 2) }
-        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2] else { return nil }
-        return seconds(year, month, day, hour, minute, second).map { Date(timeIntervalSince1970: Double($0)) }
     }
 
     /// Seconds since 1970; nil if there is no such day or time. A second may be a leap second.
@@ -58,10 +46,6 @@ public enum HTTPDate {
         let days = daysSince1970(year, month, day)
         guard civil(days) == (year, month, day) else { return nil }
         return days * 86_400 + hour * 3600 + minute * 60 + second
-    }
-
-    private static func number(_ text: String, digits: Int) -> Int? {
-        text.utf8.count == digits ? HTTPSyntax.decimal(text) : nil
     }
 
     // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": days_from_civil and civil_from_days.
@@ -80,5 +64,73 @@ public enum HTTPDate {
         let shiftedMonth = (5 * dayOfYear + 2) / 153
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}
+
+/// The grammar of RFC 9110 §5.6.7, on bytes: no form allows more or less white space, another separator or zone.
+private struct DateReader {
+    private let bytes: UnsafeBufferPointer<UInt8>
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    func seconds(now: Int) -> Int? {
+        // The longest form is `Wednesday, 06-Nov-94 08:49:37 GMT`.
+        guard (24...33).contains(bytes.count) else { return nil }
+        if bytes[3] == UInt8(ascii: ",") { return fixed() }
+        return bytes[3] == UInt8(ascii: " ") ? asctime() : obsolete(now)
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    private func fixed() -> Int? {
+        guard bytes.count == 29, isWeekday(0..<3), isText(", ", at: 3), isText(" ", at: 7), isText(" ", at: 11), isText(" ", at: 16), isText(" gmt", at: 25)
+        else { return nil }
+        return moment(year: number(12, 4), month: month(at: 8), day: number(5, 2), time: 17)
+    }
+
+    /// `Sun Nov  6 08:49:37 1994`
+    private func asctime() -> Int? {
+        guard bytes.count == 24, isWeekday(0..<3), isText(" ", at: 3), isText(" ", at: 7), isText(" ", at: 10), isText(" ", at: 19) else { return nil }
+        let day = isText(" ", at: 8) ? number(9, 1) : number(8, 2)
+        return moment(year: number(20, 4), month: month(at: 4), day: day, time: 11)
+    }
+
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    private func obsolete(_ now: Int) -> Int? {
+        guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")), bytes.count == comma + 24, isWeekday(0..<comma), isText(", ", at: comma),
+            isText("-", at: comma + 4), isText("-", at: comma + 8), isText(" ", at: comma + 11), isText(" gmt", at: comma + 20)
+        else { return nil }
+        let year = number(comma + 9, 2).map { HTTPDate.fullYear($0, now: now) }
+        return moment(year: year, month: month(at: comma + 5), day: number(comma + 2, 2), time: comma + 12)
+    }
+
+    private func moment(year: Int?, month: Int?, day: Int?, time: Int) -> Int? {
+        guard let year, let month, let day, isText(":", at: time + 2), isText(":", at: time + 5),
+            let hour = number(time, 2), let minute = number(time + 3, 2), let second = number(time + 6, 2)
+        else { return nil }
+        return HTTPDate.seconds(year, month, day, hour, minute, second)
+    }
+
+    private func number(_ start: Int, _ count: Int) -> Int? { DeltaSeconds.parse(bytes[start..<start + count]) }
+
+    private func month(at start: Int) -> Int? {
+        let names: StaticString = "janfebmaraprmayjunjulaugsepoctnovdec"
+        return (0..<12).first { month in (0..<3).allSatisfy { folded(start + $0) == names.utf8Start[month * 3 + $0] } }.map { $0 + 1 }
+    }
+
+    /// A day's first three letters, or its whole name.
+    private func isWeekday(_ range: Range<Int>) -> Bool {
+        func has(_ name: StaticString) -> Bool {
+            (range.count == 3 || range.count == name.utf8CodeUnitCount) && range.allSatisfy { folded($0) == name.utf8Start[$0 - range.lowerBound] }
+        }
+        return has("sunday") || has("monday") || has("tuesday") || has("wednesday") || has("thursday") || has("friday") || has("saturday")
+    }
+
+    private func isText(_ text: StaticString, at start: Int) -> Bool {
+        (0..<text.utf8CodeUnitCount).allSatisfy { folded(start + $0) == text.utf8Start[$0] }
+    }
+
+    private func folded(_ index: Int) -> UInt8 {
+        let byte = bytes[index]
+        return (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
     }
 }

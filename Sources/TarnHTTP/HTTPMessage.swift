@@ -57,6 +57,26 @@ public struct HTTPRequest: Sendable, Hashable {
     public var headers: HTTPHeaders
     /// What is sent along; its type is in ``headers``. Nil for nothing, which is not the same as nothing of length 0.
     public var body: [UInt8]?
+    /// Where redirects may lead, beside the request's own origin; nil for anywhere.
+    public var redirects: RedirectScope?
+    /// How much of the answer's body is read, beside the limits of the transport; nil for all of it.
+    package var responseLimits: ResponseLimits?
+
+    /// How much of a body is of use.
+    package struct ResponseLimits: Sendable, Hashable {
+        /// A longer body is an error; nil for the transport's limit.
+        package var body: Int?
+        /// Of a body that comes with another status than 2xx, what is beyond is not read, and no error.
+        package var refusal: Int
+
+        package init(body: Int? = nil, refusal: Int) {
+            self.body = body
+            self.refusal = refusal
+        }
+
+        /// For requests of which only the records of a success are of use: of a refusal, as much as ``ResponseRule`` looks at.
+        package static let records = ResponseLimits(refusal: 64 << 10)
+    }
 
     /// A request; GET without a body if nothing else is said.
     public init(method: String = "GET", url: String, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil) {
@@ -64,6 +84,30 @@ public struct HTTPRequest: Sendable, Hashable {
         self.url = url
         self.headers = headers
         self.body = body
+    }
+}
+
+/// The servers to which redirects may lead. Credentials go to none of them but the request's own.
+public struct RedirectScope: Sendable, Hashable {
+    /// Base URLs; a redirect below one of them is followed as it stands.
+    public var bases: [String]
+    /// A server that is reached at another URL: a redirect to the first is followed at the second.
+    public var moved: Moved?
+
+    /// A base URL, and the one by which it is reached.
+    public struct Moved: Sendable, Hashable {
+        public var from: String
+        public var to: String
+
+        public init(from: String, to: String) {
+            self.from = from
+            self.to = to
+        }
+    }
+
+    public init(bases: [String] = [], moved: Moved? = nil) {
+        self.bases = bases
+        self.moved = moved
     }
 }
 

@@ -41,6 +41,11 @@ package enum HTTPSyntax {
         return HTTPHeaders.Field(name, String(decoding: value, as: UTF8.self))
     }
 
+    /// Whether a field may be sent on as it is (RFC 9110 §5.1, §5.5): its name is a token, and its value has no control character but the tab.
+    package static func isWellFormed(_ field: HTTPHeaders.Field) -> Bool {
+        isToken(field.name) && field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    }
+
     /// ASCII digits only: no sign, no space, no overflow.
     package static func decimal(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {

@@ -26,6 +26,9 @@ public enum Redaction {
         return reference.description
     }
 
+    /// The same for messages: no more of it than a reader can use.
+    package static func shown(_ text: String) -> String { url(text).excerpt }
+
     private static func parameters(_ query: String, _ others: Set<String>) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { part in
             guard let equals = part.firstIndex(of: "="), isSecret(QueryParameters.name(of: part), others) else {
@@ -50,5 +53,13 @@ public enum Redaction {
 
     private static func isSecret(_ name: String, _ others: Set<String>) -> Bool {
         others.contains(name) || secretNames.contains(name.lowercased().filter { $0 != "-" && $0 != "_" })
+    }
+}
+
+extension String {
+    /// The beginning of a text that a server has chosen, for messages: at most 500 scalars, and `…` if that is not all.
+    package var excerpt: String {
+        guard utf8.count > 500, let end = unicodeScalars.index(startIndex, offsetBy: 500, limitedBy: endIndex), end < endIndex else { return self }
+        return String(unicodeScalars[..<end]) + "…"
     }
 }

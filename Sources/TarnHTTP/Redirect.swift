@@ -18,6 +18,22 @@ enum Redirect {
         return response.headers["Location"]
     }
 
+    /// The URL at which a redirect is followed.
+    ///
+    /// - Throws: `HTTPURLError` if the request does not allow redirects to that server.
+    static func destination(_ target: HTTPURL, of request: HTTPRequest) throws(HTTPURLError) -> HTTPURL {
+        guard let scope = request.redirects else { return target }
+        if let moved = scope.moved, let url = HTTPURL.rebase(link: target.description, from: [moved.from], onto: moved.to) { return try HTTPURL(url) }
+        let home = try HTTPURL(request.url)
+        if target.hasSameOrigin(as: home) { return target }
+        for base in scope.bases where HTTPURL.rebase(link: target.description, from: [base], onto: base) != nil { return target }
+        throw HTTPURLError(
+            target.description,
+            "it leads from \(home.origin) to another server, \(target.origin)"
+                + (scope.bases.isEmpty ? "" : "; allowed: " + scope.bases.map { Redaction.url($0) }.joined(separator: ", "))
+                + ". If that is the same API, add its base URL to api.aliases; if it may be asked without credentials, to api.follow")
+    }
+
     /// The request that follows a redirect.
     static func request(after request: HTTPRequest, status: Int, from: HTTPURL, to: HTTPURL) -> HTTPRequest {
         var next = request
@@ -39,5 +55,29 @@ extension HTTPHeaders {
     /// Those that may be sent to a server that is not asked in the name of anybody.
     package var harmless: HTTPHeaders {
         HTTPHeaders(fields.filter { field in Redirect.harmless.contains { HTTPHeaders.same($0, field.name) } })
+    }
+}
+
+/// A transport whose answers come from allowed servers only, also over a transport that follows redirects by its own rules.
+package struct RedirectGuard: Transport {
+    private let inner: any Transport
+    private let scope: RedirectScope
+
+    package init(_ inner: any Transport, _ scope: RedirectScope) {
+        self.inner = inner
+        self.scope = scope
+    }
+
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        var request = request
+        request.redirects = scope
+        let response = try await inner.send(request)
+        guard let answeredBy = response.redirectedTo else { return response }
+        do throws(HTTPURLError) {
+            _ = try Redirect.destination(try HTTPURL(answeredBy), of: request)
+        } catch {
+            throw TransportError(.protocol, method: request.method, url: request.url, detail: "a redirect that is not followed: \(error)")
+        }
+        return response
     }
 }

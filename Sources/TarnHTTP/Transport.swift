@@ -60,7 +60,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     }
 
     /// One line; secrets in the URL are not shown.
-    public var description: String { "\(method) \(Redaction.url(url)): \(detail)" }
+    public var description: String { "\(method) \(Redaction.shown(url)): \(detail.excerpt)" }
 
     /// Whether nothing of the server was reached: the answer to "are we off line?".
     public var isUnreachable: Bool { kind == .resolve || kind == .connect }

@@ -10,15 +10,18 @@ public struct DocumentQuestions: Sendable, Hashable {
     public var record: KeyPath?
     /// From the document's root, whatever is there.
     public var documents: [KeyPath]
+    /// Names of members beside the list of records; nil for none.
+    public var members: MemberNames?
 
-    public init(values: [KeyPath] = [], record: KeyPath? = nil, documents: [KeyPath] = []) {
+    public init(values: [KeyPath] = [], record: KeyPath? = nil, documents: [KeyPath] = [], members: MemberNames? = nil) {
         self.values = values
         self.record = record
         self.documents = documents
+        self.members = members
     }
 
     /// Whether nothing is asked for.
-    public var isEmpty: Bool { values.isEmpty && record == nil && documents.isEmpty }
+    public var isEmpty: Bool { values.isEmpty && record == nil && documents.isEmpty && members == nil }
 }
 
 /// The answers to `DocumentQuestions`.
@@ -30,6 +33,20 @@ public struct DocumentFacts: Sendable, Hashable {
     public var records: [String] = []
     /// In the order of the questions, as compact JSON; nil for what is not there.
     public var documents: [String?] = []
+    /// Scalars beside the list of records, by the names that were asked for, in the order of the document. Of a key that stands twice the last
+    /// one counts.
+    public var members: [Member] = []
+
+    /// A scalar and the path to it from the document's root.
+    public struct Member: Sendable, Hashable {
+        public var path: String
+        public var text: String
+
+        public init(_ path: String, _ text: String) {
+            self.path = path
+            self.text = text
+        }
+    }
 
     public init() {}
 }
@@ -37,9 +54,16 @@ public struct DocumentFacts: Sendable, Hashable {
 extension Importer {
     /// Answers questions about a document.
     ///
-    /// - Parameter places: where its records are, or lists of them.
-    func facts(_ questions: DocumentQuestions, _ tape: Tape, _ places: [Int]) -> DocumentFacts {
+    /// - Parameters:
+    ///   - places: where its records are, or lists of them.
+    ///   - lists: the paths of its lists.
+    func facts(_ questions: DocumentQuestions, _ tape: Tape, _ places: [Int], lists: [KeyPath] = []) -> DocumentFacts {
         var facts = DocumentFacts()
+        if let names = questions.members {
+            var scan = MemberScan(tape, names)
+            scan.add(around: lists)
+            facts.members = scan.members
+        }
         facts.values = questions.values.map { path in tape.value(at: path.steps[...], from: Tape.root).flatMap(tape.scalarText) }
         facts.documents = questions.documents.map { path in
             tape.value(at: path.steps[...], from: Tape.root).map { JSONValue(tape, $0).text }
@@ -56,7 +80,7 @@ extension Importer {
 }
 
 extension Tape {
-    fileprivate func scalarText(_ index: Int) -> String? {
+    func scalarText(_ index: Int) -> String? {
         switch kind(index) {
         case .string: String(decoding: string(index), as: UTF8.self)
         case .true: "true"

@@ -93,7 +93,7 @@ public final class ImportPipeline {
     ///   - additions: what else belongs to the unit.
     /// - Precondition: the pipeline is not full.
     public nonisolated(nonsending) func start(
-        to store: Store, responses: [ResponseEntry] = [], revalidated: [ResponseEntry] = [], checkpoints: [String: Checkpoint] = [:],
+        to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [], checkpoints: [String: Checkpoint] = [:],
         trains: Bool = true, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async {
         precondition(!isFull, "no more units may be under way: call finish() before the next start")

@@ -83,8 +83,8 @@ extension Importer {
                     // The values of the root are known when the records are drafted.
                     guard !isDrafted else { return }
                     drafter.begin(context, frame)
-                    let ofRoot = facts(questions, frame, [])
-                    (added.facts.values, added.facts.documents) = (ofRoot.values, ofRoot.documents)
+                    let ofRoot = facts(questions, frame, [], lists: [records])
+                    (added.facts.values, added.facts.documents, added.facts.members) = (ofRoot.values, ofRoot.documents, ofRoot.members)
                 } _: { tape, place in
                     guard isDrafted else { return }
                     added.append(draft(tape, place, target, from: parser.origin.firstElement))

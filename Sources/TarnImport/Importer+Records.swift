@@ -50,7 +50,7 @@ extension Importer {
             added.append(draft(tape, places, target))
         }
         if let failure = drafter.failure { throw failure }
-        if !questions.isEmpty { added.facts = facts(questions, tape, places.flatMap(\.self)) }
+        if !questions.isEmpty { added.facts = facts(questions, tape, places.flatMap(\.self), lists: envelope.map(\.path)) }
         return added
     }
 
@@ -102,7 +102,7 @@ extension Importer {
         guard tape.kind(index) == .object else { return [] }
         var keys: [String] = [], i = index + 1
         while i < tape.end(index), keys.count < 8 {
-            keys.append(String(decoding: tape.string(i), as: UTF8.self))
+            keys.append(Tape.excerpt(tape.string(i), 80))
             i = tape.next(i + 1)
         }
         return keys

@@ -4,6 +4,32 @@
 import Synchronization
 public import TarnStore
 
+/// The entry of a response that a 304 has confirmed.
+public struct RevalidatedResponse: Sendable {
+    /// The stored entry whose validators the request was sent with.
+    public var asked: ResponseEntry
+    /// The entry with the header fields and times of the 304.
+    public var entry: ResponseEntry
+
+    /// A stored entry, and what the 304 makes of it.
+    public init(asked: ResponseEntry, entry: ResponseEntry) {
+        self.asked = asked
+        self.entry = entry
+    }
+}
+
+/// A unit was not committed: the entries that its 304 responses confirm were replaced, invalidated or removed after the requests were
+/// sent. A 304 says nothing about the newer entry; request the pages again.
+public struct RevalidationConflict: Error, Sendable, CustomStringConvertible {
+    /// The requests whose 304 does not count.
+    public var requests: [RequestKey]
+
+    /// One line that names the first request.
+    public var description: String {
+        "\(requests.first?.url ?? "a response"): the stored response changed after the request with its validators was sent; request it again"
+    }
+}
+
 extension Importer {
     /// Merges what was added since the last commit into the store, together with the entries of its responses and with progress.
     ///
@@ -13,17 +39,19 @@ extension Importer {
     ///
     /// - Parameters:
     ///   - responses: the entries of the responses that were added.
-    ///   - revalidated: entries of responses that were confirmed by a 304 and add nothing. One that is not in the store any more, since
-    ///     a record that it lists is not, is left out.
+    ///   - revalidated: responses that were confirmed by a 304 and add nothing. Each counts only if the stored entry still is the one that
+    ///     the request was sent with.
     ///   - checkpoints: progress by name.
-    /// - Throws: `StoreError`; then the transaction must not be committed, and what was added is still there: ``discard()`` it, or
+    /// - Throws: ``RevalidationConflict`` if a stored entry is another one by now; nothing is written then. `StoreError`; then the transaction must not be committed, and what was added is still there: ``discard()`` it, or
     ///   commit it in another transaction.
     public func commit(
-        into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [ResponseEntry] = [],
+        into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [RevalidatedResponse] = [],
         checkpoints: [String: Checkpoint] = [:]
     ) throws -> ImportReport {
         // Before the records: what this unit deletes takes the entries that list it along.
-        for entry in revalidated where try writer.access.response(to: entry.request) != nil { try writer.putResponse(entry) }
+        let overtaken = try revalidated.filter { try !writer.isCurrent($0) }
+        guard overtaken.isEmpty else { throw RevalidationConflict(requests: overtaken.map(\.entry.request)) }
+        for response in revalidated { try writer.putResponse(response.entry) }
         for entry in responses { try writer.putResponse(entry) }
         let report = try commit(into: &writer)
         let dropped = Set(report.dropped)
@@ -47,10 +75,10 @@ extension Importer {
     /// If the task is cancelled before the commit, also while records are merged, nothing of the unit is in the store.
     ///
     /// - Parameter additions: what else belongs to the unit; called in its transaction, when everything is merged.
-    /// - Throws: `CancellationError`, `StoreError`, and what a hook or the closure throws. Then nothing is in the store, and what was added is
+    /// - Throws: `CancellationError`, `StoreError`, ``RevalidationConflict``, and what a hook or the closure throws. Then nothing is in the store, and what was added is
     ///   discarded.
     public nonisolated(nonsending) func commit(
-        to store: Store, responses: [ResponseEntry] = [], revalidated: [ResponseEntry] = [],
+        to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
         checkpoints: [String: Checkpoint] = [:], and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async throws -> ImportReport {
         let cancellation = Cancellation()
@@ -79,7 +107,7 @@ extension Importer {
 extension Importer {
     /// Merges a unit, with what else belongs to it, unless somebody has given up waiting for it.
     func commit(
-        into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [ResponseEntry], checkpoints: [String: Checkpoint],
+        into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [RevalidatedResponse], checkpoints: [String: Checkpoint],
         unless cancellation: Cancellation, and additions: ((ImportReport, inout StoreWriter) throws -> Void)?
     ) throws -> ImportReport {
         try cancellation.check()
@@ -88,6 +116,13 @@ extension Importer {
         // The last moment at which nothing has happened.
         try cancellation.check()
         return report
+    }
+}
+
+extension StoreWriter {
+    /// Whether the stored entry still is the one that the conditional request was sent with.
+    fileprivate func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
+        try access.response(to: response.entry.request)?.isUnchanged(since: response.asked) ?? false
     }
 }
 

@@ -91,7 +91,7 @@ public final class Importer {
         drafter.begin(context, tape)
         var added = draft(tape, places, target)
         if let failure = drafter.failure { throw failure }
-        if !questions.isEmpty { added.facts = facts(questions, tape, places) }
+        if !questions.isEmpty { added.facts = facts(questions, tape, places, lists: [records]) }
         return added
     }
 

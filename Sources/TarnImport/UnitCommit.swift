@@ -64,7 +64,7 @@ extension Importer {
 
     /// Puts what was added into the store's queue, as one write, behind what waits there. The importer is left alone until it is delivered.
     func enqueue(
-        to store: Store, responses: [ResponseEntry], revalidated: [ResponseEntry], checkpoints: [String: Checkpoint], after chain: UnitChain,
+        to store: Store, responses: [ResponseEntry], revalidated: [RevalidatedResponse], checkpoints: [String: Checkpoint], after chain: UnitChain,
         mayShare: Bool, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)?
     ) -> UnitCommit {
         let commit = UnitCommit(), cancellation = commit.cancellation

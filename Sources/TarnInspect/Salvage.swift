@@ -23,6 +23,8 @@ public struct SalvageReport: Sendable {
     public internal(set) var responses = 0
     /// Marks of records that were changed here and not yet at the server.
     public internal(set) var localChanges = 0
+    /// Why the damaged file was read without anybody keeping it as it is; nil if it was held.
+    public internal(set) var aloneBecause: String?
     /// The commit that the new store is as of.
     public internal(set) var sequence: UInt64 = 0
 
@@ -41,13 +43,14 @@ extension SalvageReport {
     ///   - damaged: a store, or its `data.mdb`.
     ///   - new: where no file or directory is yet.
     /// - Throws: `StoreError.noSuchStore`, `.destinationExists`, `.newerFormat`; `.notAStore` and `.damagedCatalog` if there is
-    ///   nothing that says what the rows mean; what writing can meet.
+    ///   nothing that says what the rows mean; `.changedMeanwhile` if nobody held the file, and commits came in between: nothing is made
+    ///   then; what writing can meet.
     public static func salvage(_ damaged: String, to new: String, progress: ((StoreVerification.Progress) -> Void)? = nil) throws -> SalvageReport {
         var status = stat()
         guard lstat(new, &status) != 0 else { throw StoreError.destinationExists(path: new) }
         return try StoreFile.open(at: damaged, progress: progress.map { told in { told(.init(pages: $0, total: $1)) } }) { file in
             if let problem = file.formatProblem, problem.code == .newerFormat {
-                throw StoreError.newerFormat(path: damaged, found: file.text(MetaKey.format).flatMap { Int($0) } ?? 0, known: Store.format)
+                throw StoreError.newerFormat(path: damaged, found: file.format, known: Store.format)
             }
             if !file.hasCatalog { file.lookForSettings() }
             guard file.hasCatalog else {
@@ -118,6 +121,9 @@ private final class Salvage {
         if report.lostCount == 0 { try takeProgress() }
         report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)
         report.records = file.catalog.entities.map { ($0.name, counts[$0.id, default: 0]) }
+        // Before there is a new store: it would mix what was never together.
+        try file.checkIsUnchanged()
+        report.aloneBecause = file.aloneBecause
         try store.finish(sequence: report.sequence)
         return report
     }

@@ -5,18 +5,24 @@ import TarnStore
 /// Writes the records of a store out, as far as they can be read: the file may be damaged in any way.
 public struct StoreDump {
     private let path: String
+    /// Why the file is read without anybody keeping it as it is; nil if a read transaction holds it.
+    public let aloneBecause: String?
 
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.damagedCatalog`; `.lmdb` if there is no permission.
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.damagedCatalog`; `.lmdb` if there is no permission;
+    ///   `.changedMeanwhile` if the file is not held, and commits came in between.
     public init(storeAt path: String) throws {
         self.path = path
-        try StoreFile.open(at: path) { file in try StoreDump.check(file, path) }
+        aloneBecause = try StoreFile.open(at: path) { file in
+            try StoreDump.check(file, path)
+            return file.aloneBecause
+        }
     }
 
     private static func check(_ file: StoreFile, _ path: String) throws(StoreError) {
         guard let problem = file.formatProblem else { return }
         switch problem.code {
         case .newerFormat:
-            throw .newerFormat(path: path, found: file.text(MetaKey.format).flatMap { Int($0) } ?? 0, known: Store.format)
+            throw .newerFormat(path: path, found: file.format, known: Store.format)
         case .catalog: throw .damagedCatalog(path: path, detail: problem.detail)
         default: throw .notAStore(path: path, detail: problem.detail)
         }
@@ -39,6 +45,9 @@ public struct StoreDump {
     /// A partial record has `"partial":true` after its version. Versions count commits: without them, two stores have the same lines if they
     /// have the same records, however these came there. Rows that cannot be read, or whose checksum is wrong, and pages that
     /// cannot, go to `damaged`, and the dump goes on.
+    ///
+    /// - Throws: what `line` throws; at the end `StoreError.changedMeanwhile` if the file was not held, and what was written may be of
+    ///   several commits.
     public func records(of name: String? = nil, withVersions: Bool = true, line: (String) throws -> Void, damaged: (Damage) -> Void) throws {
         try StoreFile.open(at: path) { file in
             try StoreDump.check(file, path)

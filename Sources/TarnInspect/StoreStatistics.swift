@@ -19,7 +19,7 @@ public struct StoreStatistics: Sendable {
     /// Empty if the file is no store, or if it cannot be read.
     public var incarnation: String
     public var sequence: UInt64
-    public var entities: [(name: String, records: Int)]
+    public var entities: [(name: String, records: Int, parent: String?)]
     public var responses: Int
     public var checkpoints: [(name: String, checkpoint: Checkpoint)]
     /// In the order of names.
@@ -43,7 +43,8 @@ public struct StoreStatistics: Sendable {
     /// Reads the statistics of the store in a directory, with the catalog that stands in it: what LMDB says of each table. The file may be
     /// damaged in any way, and need not be one of Tarn.
     ///
-    /// - Throws: `StoreError`: `.noSuchStore`; `.notAStore` for what is no data file of LMDB; `.lmdb` if there is no permission.
+    /// - Throws: `StoreError`: `.noSuchStore`; `.notAStore` for what is no data file of LMDB; `.lmdb` if there is no permission;
+    ///   `.changedMeanwhile` if the file was not held, and commits came in between.
     public init(ofStoreAt path: String) throws {
         self = try StoreFile.open(at: path) { StoreStatistics(path, $0) }
     }
@@ -54,9 +55,13 @@ public struct StoreStatistics: Sendable {
         incarnation = file.text(MetaKey.incarnation) ?? ""
         sequence = file.number(MetaKey.sequence) ?? 0
         func entries(_ table: String) -> Int { Int(clamping: snapshot.tables[table]?.entries ?? 0) }
-        entities = catalog.entities.map { ($0.name, entries($0.members.map(TableName.index) ?? TableName.records($0.root))) }
+        entities = catalog.entities.map { entity in
+            let records = entries(entity.members.map(TableName.index) ?? TableName.records(entity.root))
+            return (entity.name, records, entity.parent.flatMap { catalog.entity(id: $0)?.name })
+        }
         responses = entries(TableName.responses)
         let pageSize = snapshot.meta.pageSize
+        var own: Table?
         let tables = snapshot.names.compactMap { name -> Table? in
             guard let record = snapshot.tables[name] else { return nil }
             // Of a damaged file any numbers.
@@ -65,8 +70,15 @@ public struct StoreStatistics: Sendable {
                 name: name, meaning: StoreStatistics.meaning(of: name, catalog), entries: Int(clamping: record.entries), depth: record.depth,
                 pages: pages, bytes: pages &* pageSize)
         }
+        if snapshot.ownEntries > 0 {
+            let main = snapshot.meta.main
+            let pages = Int(truncatingIfNeeded: main.branchPages &+ main.leafPages &+ main.overflowPages)
+            own = Table(
+                name: "(main)", meaning: "keys beside the tables", entries: snapshot.ownEntries, depth: main.depth, pages: pages,
+                bytes: pages &* pageSize)
+        }
         // `i/2` before `i/10`.
-        self.tables = tables.sorted { (a: Table, b: Table) -> Bool in
+        self.tables = [own].compactMap(\.self) + tables.sorted { (a: Table, b: Table) -> Bool in
             let isNumbered = a.name.prefix(2) == b.name.prefix(2) && a.name.dropFirst().first == "/"
             return isNumbered && a.name.count != b.name.count ? a.name.count < b.name.count : a.name < b.name
         }
@@ -81,7 +93,8 @@ public struct StoreStatistics: Sendable {
         (lastPage, lastTransaction) = (Int(clamping: snapshot.meta.lastPage), Int(clamping: snapshot.meta.transaction))
         freePages = file.freePageCount
         readers = file.readers
-        if let problem = file.formatProblem { file.findings.add(problem.code, problem.place, problem.detail) }
+        // A file of another program is no damaged store.
+        if file.isStore, let problem = file.formatProblem { file.findings.add(problem.code, problem.place, problem.detail) }
         findings = file.findings.list
         aloneBecause = file.aloneBecause
     }

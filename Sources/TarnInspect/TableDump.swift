@@ -3,6 +3,8 @@
 import TarnStore
 
 /// Writes the tables of any data file of LMDB in the format of `mdb_dump -a` (`format=bytevalue`), as far as they can be read.
+///
+/// What a program keeps in the table of tables itself comes first, as `mdb_dump` writes a file without named tables.
 public struct TableDump {
     private let path: String
 
@@ -10,27 +12,50 @@ public struct TableDump {
 
     /// Calls `line` with every line: for each table a head, then keys and values in turn, each as hexadecimal digits.
     ///
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for what is no data file of LMDB, `.lmdb` if there is no permission.
-    public func tables(line: (String) throws -> Void, damaged: (StoreDump.Damage) -> Void) throws {
+    /// - Returns: why nobody held the state that was written; nil if a read transaction did.
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for what is no data file of LMDB, `.lmdb` if there is no permission;
+    ///   `.changedMeanwhile` at the end if the state was not held, and what was written may be of several commits.
+    @discardableResult
+    public func tables(line: (String) throws -> Void, damaged: (StoreDump.Damage) -> Void) throws -> String? {
         try StoreFile.open(at: path) { file in
-            let meta = file.snapshot.meta
+            func entry(_ key: Bytes, _ value: Bytes) throws {
+                try line(" " + TableDump.hexadecimal(key))
+                try line(" " + TableDump.hexadecimal(value))
+            }
+            if file.snapshot.ownEntries > 0, !file.isStore {
+                try TableDump.head(nil, file.snapshot.meta.main, file, line)
+                try file.forEachOwnEntry(entry)
+                try line("DATA=END")
+            }
             for name in file.snapshot.names {
-                for text in [
-                    "VERSION=3", "format=bytevalue", "database=\(name)", "type=btree", "mapsize=\(meta.mapSize)",
-                    "maxreaders=\(file.readers?.all ?? 126)", "db_pagesize=\(meta.pageSize)", "HEADER=END",
-                ] { try line(text) }
-                func entry(_ key: Bytes, _ value: Bytes) throws {
-                    try line(" " + TableDump.hexadecimal(key))
-                    try line(" " + TableDump.hexadecimal(value))
-                }
+                guard let record = file.snapshot.tables[name] else { continue }
+                try TableDump.head(name, record, file, line)
                 // `meta` was read when the file was opened.
-                if file.counts[name] != nil { try file.again(name, entry) } else { try file.forEach(in: name, entry) }
+                if file.counts[name] != nil {
+                    try file.again(name, asStored: true, entry)
+                } else {
+                    try file.forEachEntry(inAnyTable: name, asStored: true, entry)
+                }
                 try line("DATA=END")
             }
             for finding in file.findings.list where finding.code.isOfPages {
                 damaged(StoreDump.Damage(place: finding.place, reason: finding.detail, isOfPages: true))
             }
+            return file.aloneBecause
         }
+    }
+
+    /// The lines before the entries of a table, in the order of mdb_dump.c.
+    private static func head(_ name: String?, _ record: TableRecord, _ file: StoreFile, _ line: (String) throws -> Void) rethrows {
+        let meta = file.snapshot.meta
+        try line("VERSION=3")
+        try line("format=bytevalue")
+        if let name { try line("database=\(name)") }
+        for text in ["type=btree", "mapsize=\(meta.mapSize)", "maxreaders=\(file.readers?.all ?? 126)"] { try line(text) }
+        if record.hasDuplicates { try line("duplicates=1") }
+        for option in record.optionNames { try line("\(option)=1") }
+        try line("db_pagesize=\(meta.pageSize)")
+        try line("HEADER=END")
     }
 
     private static let digits = Array("0123456789abcdef".utf8)

@@ -53,7 +53,7 @@ struct DamagedFileTests {
     @Test("a directory in place of the data file is refused")
     func directoryInPlaceOfTheFileIsRefused() throws {
         try FileManager.default.createDirectory(atPath: folder("d/data.mdb"), withIntermediateDirectories: true)
-        #expect(kindOfError { _ = try Environment.open(at: folder("d")) } == .notAnEnvironment)
+        #expect(kindOfError { _ = try Environment.open(at: folder("d")) } == .notAFile)
     }
 
     @Test("a file that was cut off is refused wherever it was cut, or reads completely")

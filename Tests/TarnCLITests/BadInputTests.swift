@@ -42,7 +42,7 @@ struct BadInputTests {
             name: "an entity without a key in the response", status: 1,
             line: "tarn: GET BASE/items: no record can be stored: key.missing at $[0]: Item", pages: [recording("/items", #"[{"name":"x"}]"#)]),
         Case(
-            name: "some records without a key", status: 3, line: "1 values could not be taken as they came:",
+            name: "some records without a key", status: 3, line: "1 value did not fit its type:",
             pages: [recording("/items", #"[{"name":"x"},{"id":7,"name":"y"}]"#)], keys: [7]),
     ]
 
@@ -83,7 +83,7 @@ struct BadInputTests {
         let result = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:\(dead.port)")
         #expect(result.status == 5)
         #expect(result.errorLines.count == 2)
-        let pattern = /off line: the store answers as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z; .*/
+        let pattern = /offline: the store answers as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z; .*/
         #expect(result.errorLines.last?.wholeMatch(of: pattern) != nil, "\(result.error)")
         #expect(try await tarn("list", "Item", "--file", file).lines.count == 3)
     }

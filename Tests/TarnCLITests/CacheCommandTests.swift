@@ -72,7 +72,9 @@ struct CacheCommandTests {
     func purge() async throws {
         let cached = try await Cached()
         #expect(try await cached.cache("purge", "--url", "https://api.test.example/item").output == "0 entries removed, 3 of caches left\n")
-        #expect(try await cached.cache("purge", "--older-than", "100000").output == "0 entries removed, 3 of caches left\n")
+        for age in ["100000", "99999999999999", "9223372036854775807"] {
+            #expect(try await cached.cache("purge", "--older-than", age).output == "0 entries removed, 3 of caches left\n")
+        }
         #expect(try await cached.cache("purge", "--url", Cached.urls[0]).output == "1 entries removed, 2 of caches left\n")
         #expect(try await cached.kept == [Cached.urls[1]])
         #expect(try await cached.cache("purge", "--entity", "Item").output == "1 entries removed, 1 of caches left\n")

@@ -100,7 +100,7 @@ struct ChangesCommandTests {
         try await eventually { lines() == 3 }
         process.send(SIGTERM)
         let result = await process.end()
-        #expect(result.status == 130, "\(result.error)")
+        #expect(result.status == 143, "\(result.error)")
         #expect(
             result.lines == [
                 #"{"sequence":1,"record":{"id":7,"name":"a"}}"#, #"{"sequence":3,"record":{"id":7,"name":"b"}}"#,

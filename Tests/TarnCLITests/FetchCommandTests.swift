@@ -50,7 +50,7 @@ struct FetchCommandTests {
         let gone = "http://127.0.0.1:9"
         let offline = try await forge.fetch(gone, "--policy", "network-first")
         expectSuccess(offline)
-        #expect(offline.lines.count == 2 && offline.error.contains("off line: "))
+        #expect(offline.lines.count == 2 && offline.error.contains("offline: "))
         expectSuccess(try await forge.fetch(gone, "--offline"))
         let none = try await forge.fetch(gone, "--policy", "network-only")
         #expect(none.status == 5 && none.output.isEmpty)

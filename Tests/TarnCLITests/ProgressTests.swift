@@ -5,36 +5,8 @@ import Testing
 
 @Suite("Command line: progress on a terminal")
 struct ProgressTests {
-    /// Runs a command with standard error on a terminal of 60 columns, and prints what arrives there.
-    private static let script = """
-        import fcntl, os, pty, struct, sys, termios
-        master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 60, 0, 0))
-        child = os.fork()
-        if child == 0:
-            os.dup2(slave, 2)
-            os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT), 1)
-            os.execv(sys.argv[2], sys.argv[2:])
-        os.close(slave)
-        seen = b''
-        while True:
-            try:
-                piece = os.read(master, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            seen += piece
-        status = os.waitpid(child, 0)[1]
-        sys.stdout.buffer.write(seen)
-        sys.exit(os.waitstatus_to_exitcode(status))
-        """
-
     private func onTerminal(_ arguments: [String], _ folder: TemporaryFolder) async throws -> TarnProcess.Result {
-        let script = try folder.write("terminal.py", ProgressTests.script)
-        return try await TarnProcess(
-            ["python3", script, folder.path + "/output", TarnProcess.executable] + arguments, program: "/usr/bin/env"
-        ).end()
+        try await Terminal.run(arguments, output: folder.path + "/output")
     }
 
     @Test("pages and records count up on one line that fits the terminal, and the line is erased at the end")

@@ -26,8 +26,8 @@ struct QueryCommandTests {
             #expect(page.status == 0, "\(page.error)")
             pages += try numbers(page)
             count += 1
-            let prefix = "there is more: --after "
-            after = page.error.hasPrefix(prefix) ? ["--after", String(page.error.dropFirst(prefix.count).dropLast())] : []
+            let prefix = "More: repeat with `--after "
+            after = page.error.hasPrefix(prefix) ? ["--after", String(page.error.dropFirst(prefix.count).dropLast(2))] : []
             #expect(page.error == "" || !after.isEmpty)
         } while !after.isEmpty && count < 9
         #expect(count == 3 && pages == all)
@@ -95,7 +95,7 @@ struct QueryCommandTests {
     @Test("a token of another query is refused")
     func foreignToken() async throws {
         let page = try await run("list", "Issue", "--limit", "1")
-        let token = String(page.error.dropFirst("there is more: --after ".count).dropLast())
+        let token = String(page.error.dropFirst("More: repeat with `--after ".count).dropLast(2))
         let result = try await run("list", "Issue", "--limit", "1", "--sort", "number", "--after", token)
         #expect(result.status == 2 && result.error.contains("the continuation token is not of this query of Issue"), "\(result.error)")
     }

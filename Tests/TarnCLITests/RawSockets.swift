@@ -37,9 +37,15 @@ final class RawConnection: Sendable {
     }
 
     /// A client's end.
-    convenience init(port: Int) throws {
+    ///
+    /// - Parameter address: its own, of those that begin with 127.
+    convenience init(port: Int, from address: UInt32? = nil) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         self.init(descriptor)
+        if let address {
+            let isBound = RawServer.withLoopback(0, address) { bind(descriptor, $0, $1) == 0 }
+            guard isBound else { throw Ended(description: "the address is not there") }
+        }
         let isConnected = RawServer.withLoopback(port) { connect(descriptor, $0, $1) == 0 }
         guard isConnected else { throw Ended() }
     }
@@ -168,11 +174,11 @@ final class RawServer: Sendable {
         }
     }
 
-    static func withLoopback<Result>(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    static func withLoopback<Result>(_ port: Int, _ own: UInt32 = 0x7F00_0001, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = own.bigEndian
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }

@@ -83,7 +83,7 @@ struct ReadCommandTests {
             try #require(characters.count > column, "\(line)")
             #expect(characters[column - 1] == " " && characters[column - 2] == " " && characters[column] != " ", "\(line)")
         }
-        #expect(result.errorLines.first == "3 of 25 records" && result.errorLines.last?.hasPrefix("there is more: --after ") == true)
+        #expect(result.errorLines.first == "3 of 25 records" && result.errorLines.last?.hasPrefix("More: repeat with `--after ") == true)
         #expect(result.lines.allSatisfy { $0.count <= 100 })
         let wide = try await run("list", "Issue", "--format", "table")
         #expect(wide.lines.count == 331 && wide.error == "330 records\n")

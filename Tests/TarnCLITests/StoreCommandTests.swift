@@ -95,7 +95,7 @@ struct StoreCommandTests {
         let rewritten = try await tarn("store", "rewrite", copy)
         #expect(rewritten.status == 0 && rewritten.output.hasPrefix("965 rows, "), "\(rewritten.output)")
         #expect(try await tarn("store", "compact", copy).output.contains(" before, "))
-        #expect(try await tarn("store", "readers", copy, "--format", "table").error == "0 places, 0 stale\n")
+        #expect(try await tarn("store", "readers", copy, "--format", "table").error == "0 readers, 0 stale\n")
         #expect(try await tarn("store", "quota", copy, "--set", "1.5 GiB").output.contains("1.5 GiB (1610612736 bytes)"))
         #expect(try await tarn("store", "quota", copy).output.contains("1610612736"))
         #expect(try await tarn("store", "quota", copy, "--none").output.hasSuffix("no quota\n"))

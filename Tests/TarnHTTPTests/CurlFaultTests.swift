@@ -149,7 +149,7 @@ struct CurlFaultTests {
             let error = await expectFailure(.tooLarge) {
                 try await CurlTransport(options { $0.maximumBodySize = size - 1 }).send(request)
             }
-            #expect(error?.detail == "the body is larger than the limit of \(size - 1) bytes")
+            #expect(error?.detail == "the body is larger than the limit of \(size - 1) bytes (`largest_body` under `transport`)")
         }
     }
 

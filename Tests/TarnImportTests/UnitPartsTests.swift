@@ -127,13 +127,65 @@ struct UnitPartsTests {
         // The first page is as it was, the second one lists a record and takes it back, and another that stands in the first.
         let second = entry(2, try bed.add(#"[{"id":3,"title":"t"},{"id":4,"title":"t"}]"#, "Issue"))
         let third = entry(3, try bed.add(#"[{"id":3,"gone":true},{"id":1,"gone":true}]"#, "Issue"))
-        let report = try await bed.importer.commit(to: bed.store, responses: [second, third], revalidated: [first, entry(9, listing: [2], bed)])
+        let report = try await bed.importer.commit(to: bed.store, responses: [second, third], revalidated: [RevalidatedResponse(asked: first, entry: first)])
         #expect(report.deleted == 1)
-        // What another process took out of the store since it was asked for does not come back.
-        #expect(try response(9, bed) == nil)
         #expect(try response(1, bed) == nil && response(3, bed)?.listed == [])
         #expect(try response(2, bed)?.listed.map(\.storageKey) == [RecordKey(4).storageKey])
         #expect(try bed.lines().map { $0.prefix(8) } == ["Issue 2 ", "Issue 4 "])
+    }
+
+    enum Meanwhile: CaseIterable, Sendable {
+        case nothing, confirmed, used, replacedBySameRecords, otherValidator, otherRecords, invalidated, removed
+
+        var isConflict: Bool {
+            switch self {
+            case .nothing, .confirmed, .used: false
+            case .replacedBySameRecords, .otherValidator, .otherRecords, .invalidated, .removed: true
+            }
+        }
+    }
+
+    @Test("a 304 counts only if the stored entry still is the one that the request was sent with; else nothing of the unit is stored", arguments: Meanwhile.allCases)
+    func revalidation(meanwhile: Meanwhile) async throws {
+        let bed = try Forge.store()
+        var asked = entry(1, try bed.add(Self.page, "Issue"))
+        asked.headers = ["ETag", "\"1\""]
+        asked.caching = ResponseCaching(requestedAt: Timestamp(microseconds: 1), usedAt: Timestamp(microseconds: 1))
+        _ = try await bed.importer.commit(to: bed.store, responses: [asked])
+        var other = asked
+        switch meanwhile {
+        case .nothing: break
+        case .confirmed:
+            other.validatedAt = Timestamp(microseconds: 5)
+            other.headers += ["Date", "now"]
+            other.scan = 4
+        case .used: other.caching?.usedAt = Timestamp(microseconds: 9)
+        case .replacedBySameRecords: other.fetchedAt = Timestamp(microseconds: 5)
+        case .otherValidator: other.headers = ["etag", "\"2\""]
+        case .otherRecords: other.listed = []
+        case .invalidated: other.isInvalidated = true
+        case .removed: break
+        }
+        let changed = other, key = asked.request
+        try await bed.store.write { writer in
+            try writer.putResponse(changed)
+            if meanwhile == .removed, let view = try writer.access.responseView(key.digest) { try writer.removeResponse(id: view.id) }
+        }
+        let before = try response(1, bed)
+        var confirmed = asked
+        confirmed.validatedAt = Timestamp(microseconds: 7)
+        let second = entry(2, try bed.add(#"[{"id":2,"title":"t"}]"#, "Issue"))
+        let revalidated = [RevalidatedResponse(asked: asked, entry: confirmed)]
+        guard meanwhile.isConflict else {
+            _ = try await bed.importer.commit(to: bed.store, responses: [second], revalidated: revalidated)
+            #expect(try response(1, bed)?.validatedAt == Timestamp(microseconds: 7))
+            return
+        }
+        let conflict = await #expect(throws: RevalidationConflict.self) {
+            _ = try await bed.importer.commit(to: bed.store, responses: [second], revalidated: revalidated)
+        }
+        #expect(conflict?.requests == [key])
+        #expect(try response(1, bed) == before && response(2, bed) == nil && bed.count("Issue") == 1)
     }
 
     @Test("a record that is left out for another's unique value is in no entry")

@@ -142,6 +142,11 @@ struct VerificationTests {
             try editor.put("responses", key, value.dropLast() + [value[value.count - 1] ^ 1])
         },
         Damage("a chunk of a body that is gone", [.responseMissing]) { try $0.removeFirst("bodies") },
+        Damage("a flipped bit of a body", [.responseForm, .responseMissing]) { try $0.flip("bodies", $0.first("bodies").key) },
+        Damage("a flipped bit of a change", [.changeForm]) { try $0.flip("changes", $0.first("changes").key) },
+        Damage("a flipped bit of a scan", [.scan]) { try $0.flip("scans", $0.first("scans").key) },
+        Damage("a flipped bit of an element of a long list", [.list, .indexExtra]) { try $0.flip("edges", $0.first("edges").key) },
+        Damage("a flipped bit of a request", [.responseForm]) { try $0.flip("requests", $0.first("requests").key) },
         Damage("a cache that counts wrong", [.counter]) { try $0.put("meta", Array("cache bytes".utf8), [0, 0, 0, 0, 0, 0, 0, 9]) },
         Damage("a body of no response", [.responseExtra]) { try $0.put("bodies", Array(repeating: 1, count: 12), [1]) },
         Damage("a change that is gone", [.changeMissing]) { try $0.removeFirst("changes") },
@@ -223,20 +228,38 @@ struct Editor {
         return "i/\(try #require(entity.field(name)?.index ?? entity.index(name)?.id))"
     }
 
+    private static let checksummed: [String: StaticString] = [
+        "meta": "meta", "requests": "requests", "changes": "changes", "edges": "edges", "scans": "scans", "bodies": "bodies",
+    ]
+
+    private func checksummed(_ name: String) throws -> ChecksummedTable {
+        ChecksummedTable(try table(name), Editor.checksummed[name] ?? "", format: Editor.checksummed[name] == nil ? 1 : Store.format)
+    }
+
+    /// The first entry; without the checksum behind its value.
     func first(_ name: String) throws -> (key: [UInt8], value: [UInt8]) {
-        let cursor = try transaction.cursor(table(name))
+        let cursor = try transaction.cursor(checksummed(name))
         defer { cursor.close() }
         let (key, value) = try #require(try cursor.first())
         return (Array(key), Array(value))
     }
 
     func value(_ name: String, _ key: [UInt8]) throws -> [UInt8] {
-        let table = try table(name)
+        let table = try checksummed(name)
         return Array(try #require(try key.withUnsafeBytes { try transaction.get(table, $0) }))
     }
 
+    /// Puts a value; with a checksum that is right where values have one.
     func put(_ name: String, _ key: [UInt8], _ value: [UInt8]) throws {
+        let table = try checksummed(name)
+        try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.put(table, key, $0) } }
+    }
+
+    /// Flips a bit of a value as it is stored.
+    func flip(_ name: String, _ key: [UInt8]) throws {
         let table = try table(name)
+        var value = Array(try #require(try key.withUnsafeBytes { try transaction.get(table, $0) }))
+        value[0] ^= 1
         try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.put(table, key, $0) } }
     }
 

@@ -414,7 +414,7 @@ struct EdgeListTests {
                 at: path, options: Environment.Options(durability: .volatile, creates: true, minimumMapSize: 1 << 30))
             let catalog = String(decoding: try JSONEncoder().encode(Catalog()), as: UTF8.self)
             try environment.writeOpeningTables { transaction in
-                let meta = try transaction.table(TableName.meta)
+                let meta = ChecksummedTable.meta(try transaction.table(TableName.meta), format: 1)
                 for name in TableName.all where name != TableName.edges { _ = try transaction.table(name) }
                 try transaction.raw.put(meta, key: MetaKey.format, text: "1")
                 try transaction.raw.put(meta, key: MetaKey.incarnation, text: "old")

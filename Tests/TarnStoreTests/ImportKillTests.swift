@@ -70,7 +70,8 @@ struct ImportKillTests {
                 let first = zip(found, wanted).enumerated().first { $1.0 != $1.1 }
                 throw WorkerProcess.Failure(description: "seed \(seed): \(found.count) and \(wanted.count) lines, \(String(describing: first))")
             }
-            #expect(units > kills, "seed \(seed)")
+            // Sanitized code may be killed before it has done more.
+            #expect(units > (isSanitized ? 1 : kills), "seed \(seed)")
         }
     }
 }

@@ -109,7 +109,7 @@ struct KillLoopTests {
     @Test(
         "the check of a store finds every damage that was done on purpose",
         arguments: [
-            ("row", "is missing, and 0 more"), ("byte", ": checksum"), ("index", "the index Line.amount"),
+            ("row", "is missing, and 0 more"), ("byte", "is damaged"), ("index", "the index Line.amount"),
             ("extra", "the index Line.amount"), ("inverse", "the index Line.order"), ("entry", "of commit 2 is missing"),
             ("tail", "shared counter"), ("pages", "of tables"),
         ])

@@ -31,6 +31,25 @@ struct LocalMarkTests {
         try store.read { try $0.localChange(entity, key) }
     }
 
+    @Test("a write by query marks what it changes, and nothing else; what it deletes stays deleted, but for what was made here")
+    func byQuery() throws {
+        try store.put("Issue", 2, ["title": .string("x")])
+        let report = try store.updateLocally(Query("Issue"), set: ["title": .string("x")])
+        #expect(report.matched == 2 && report.changed == 1)
+        #expect(try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key) \($0.fields)" } == ["update Issue 1 [\"title\"]"])
+        #expect(try store.updateLocally(Query("Issue"), set: ["title": .string("x")]).changed == 0)
+        try store.write { try $0.putLocally("Issue", 3, [Record.Field("title", .string("mine"))]) }
+        #expect(try store.deleteLocally(Query("Issue"), step: 1).changed == 3)
+        #expect(try store.deleteLocally(Query("User")).changed == 1)
+        #expect(try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key) \($0.fields)" } == [
+            "delete User 7 []", "delete Issue 1 []", "delete Issue 2 []",
+        ])
+        try store.put("User", 8, ["login": .string("l")])
+        try store.update(Query("User"), set: ["login": .string("k")])
+        try store.delete(Query("User"))
+        #expect(try change(8, "User") == nil)
+    }
+
     @Test("a mark is written with its change, or not at all; every one is listed")
     func written() throws {
         struct Stop: Error {}

@@ -41,7 +41,7 @@ struct ResponseTests {
     private func counts() throws -> [Int] {
         try store.read { reader in
             let state = reader.access.state
-            return try [state.requests, state.responses, state.urls, state.members].map {
+            return try [state.requests.table, state.responses, state.urls, state.members].map {
                 try reader.access.raw.statistics($0).entries
             }
         }
@@ -95,16 +95,13 @@ struct ResponseTests {
     @Test("a store of the first format keeps its form of the keys of requests, and finds by it")
     func firstFormat() throws {
         let path = folder("first")
-        do {
-            let made = try Forge.open(path)
-            try made.environment.write { try $0.raw.put(made.state.meta, key: MetaKey.format, text: "1") }
-        }
+        try EarlierFormat.make(1, at: path)
         do {
             let first = try Forge.open(path)
             try first.write { writer in for page in 1...300 { try writer.putResponse(entry(page, [])) } }
         }
         let first = try Forge.open(path)
-        #expect(first.state.format == 1 && store.state.format == 2)
+        #expect(first.state.format == 1 && store.state.format == Store.format)
         for page in [1, 17, 300] {
             let found = try response(to: request(page), first)
             #expect(found == entry(page, []))

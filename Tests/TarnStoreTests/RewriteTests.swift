@@ -323,9 +323,12 @@ extension Store {
     fileprivate func rowsByDictionaryUnchecked(_ id: UInt16) throws -> Int {
         try read { reader in
             var count = 0
-            try reader.access.scan(reader.access.state.entity("Page")) { _, row in
-                if RowView.dictionary(of: row.bytes) == id { count += 1 }
-                return true
+            let state = reader.access.state, cursor = try reader.access.raw.cursor(state.records(of: state.entity("Page").root))
+            defer { cursor.close() }
+            var entry = try cursor.first()
+            while let row = entry?.value {
+                if RowView.dictionary(of: row) == id { count += 1 }
+                entry = try cursor.next()
             }
             return count
         }

@@ -126,7 +126,8 @@ struct StoreSharingTests {
         try Data("pid namespace 123456789012345678\nof another version\n".utf8).write(to: URL(fileURLWithPath: path + "/store.lock"))
         let store = try Forge.open(path)
         let record = try String(contentsOfFile: path + "/store.lock", encoding: .utf8)
-        #expect(record == "pid namespace \(StoreLock.processNamespace.map(String.init) ?? "unknown")\n")
+        let lockFile = try #require(FileIdentity(path: path + "/lock.mdb")).text
+        #expect(record == "lock file \(lockFile)\npid namespace \(StoreLock.processNamespace.map(String.init) ?? "unknown")\n")
         withExtendedLifetime(store) {}
     }
 

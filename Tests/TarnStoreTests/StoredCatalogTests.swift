@@ -18,7 +18,9 @@ struct StoredCatalogTests {
     private func write(_ text: [UInt8]) throws {
         let environment = try Environment.open(at: folder("s"), options: .init(durability: .volatile))
         let meta = try #require(try environment.existingTables(["meta"])[0])
-        try environment.write { try $0.put(meta, Array("catalog".utf8).span.bytes, text.span.bytes) }
+        try environment.write { transaction in
+            try text.withUnsafeBytes { try transaction.raw.put(.meta(meta, format: Store.format), Bytes(MetaKey.catalog), $0) }
+        }
     }
 
     @Test("whichever byte of a catalog changes, it is another text, or no catalog, or means the same")

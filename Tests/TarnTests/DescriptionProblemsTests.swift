@@ -178,6 +178,17 @@ struct DescriptionProblemsTests {
                 "{ Accept: application/json }", "{ Accept: a, accept: b }",
                 "5:25: api.headers.accept: this header field is there twice"),
             .init(
+                "{ Accept: application/json }", "{ Content-Length: 5 }",
+                "5:14: api.headers.Content-Length: the transport sets this header field by the body that it sends: remove the line"),
+            .init(
+                "{ Accept: application/json }", "{ Accept: a, transfer-encoding: chunked }",
+                "5:25: api.headers.transfer-encoding: the transport sets this header field"),
+            .init(
+                "{ Accept: application/json }", "{ Connection: close, TE: trailers }",
+                "5:14: api.headers.Connection: this header field is about one connection", "5:33: api.headers.TE: this header field is about one"),
+            .init("{ Accept: application/json }", "{ Upgrade: h2c }", "5:14: api.headers.Upgrade: this header field is about one connection"),
+            .init("{ Accept: application/json }", "{ Host: other.example }", "5:14: api.headers.Host: the host of a request is that of its URL"),
+            .init(
                 "{ Accept: application/json }", "{ Authorization: Bearer x }",
                 "5:14: api.headers.Authorization: auth sets this header field already"),
             .init(

@@ -133,7 +133,7 @@ struct DescriptionReferenceTests {
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
             "header_link", "json_link", "header_cursor", "cursor", "offset", "page_number", "auto", "body", "form", "method", "field", "total",
-            "total_pages", "has_more", "last", "end", "id", "includes_named", "restart", "limit", "follow", "retry", "pace", "responses",
+            "total_pages", "has_more", "last", "end", "id", "includes_named", "restart", "limit", "more", "follow", "retry", "pace", "responses",
             "parent", "indexes", "unique", "default", "on", "where", "ignore_case", "on_delete", "join", "cascade", "nullify", "deny", "none",
             "bool", "int", "uint", "double", "string", "date", "uuid", "url", "json", "enum",
         ]
@@ -146,7 +146,7 @@ struct DescriptionReferenceTests {
         let words = [
             "auth", "env", "file", "command", "bearer", "basic", "api_key", "header", "query", "cookie", "prefix", "oauth2", "token_url", "client_id",
             "client_secret", "client_auth", "refresh_token", "scopes", "params", "account", "retry", "attempts", "first_delay", "longest_delay",
-            "longest_wait", "methods", "pace", "per_second", "burst", "concurrent", "headers", "obey", "ignore", "responses", "status", "contains", "then",
+            "longest_wait", "longest_limit", "methods", "pace", "per_second", "burst", "concurrent", "headers", "obey", "ignore", "responses", "status", "contains", "then",
             "message", "empty", "stop", "fail", "transport", "connect_timeout", "idle_timeout", "total_timeout", "largest_body", "redirects", "proxy",
             "authorities", "certificate", "key", "user_agent",
         ]

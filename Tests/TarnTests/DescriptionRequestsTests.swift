@@ -18,9 +18,9 @@ struct DescriptionRequestsTests {
     @Test("pace and retry are read, in seconds; without a word a moment's trouble is tried again and no pace is kept")
     func paceAndRetry() throws {
         let written = try api(
-            "pace: { per_second: 2.5, burst: 5, concurrent: 4, headers: ignore, longest_wait: 60 }\n"
+            "pace: { per_second: 2.5, burst: 5, concurrent: 4, headers: ignore, longest_wait: 60, longest_limit: 3600 }\n"
                 + "  retry: { attempts: 6, first_delay: 0.25, longest_delay: 10, longest_wait: 120, methods: [POST] }")
-        #expect(written.pace == Pace(perSecond: 2.5, burst: 5, concurrent: 4, obeysHeaders: false, longestWait: .seconds(60)))
+        #expect(written.pace == Pace(perSecond: 2.5, burst: 5, concurrent: 4, obeysHeaders: false, longestWait: .seconds(60), longestLimit: .seconds(3600)))
         #expect(
             written.retry
                 == RetryPolicy(

@@ -59,7 +59,8 @@ struct DescriptionTests {
                     paths: [
                         "createdAt": ["created_at", "inserted_at"], "thumbsUp": ["reactions.+1"], "author": ["user"],
                     ],
-                    epochs: ["seenAt": .milliseconds], ignored: ["node_id", "*_url", "reactions.*"]))
+                    epochs: ["seenAt": .milliseconds], ignored: ["node_id", "*_url", "reactions.*"],
+                    declared: ["author", "labels", "milestone"]))
         #expect(mapping.entities["User"] == EntityMapping())
     }
 

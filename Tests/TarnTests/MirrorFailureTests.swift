@@ -1,6 +1,7 @@
 // Answers that cannot be used: what is said, what is kept, and that the other endpoints go on.
 
 import Foundation
+import Synchronization
 import Tarn
 import Testing
 
@@ -198,7 +199,7 @@ struct MirrorFailureTests {
         #expect(report.texts.first?.contains("/v1/boards/c%2Fd/cards: the server answers 404") == true, "\(report.texts)")
         #expect(report.endpoint("cards")?.pages == 2)
         #expect(try store.count("Card") == 2)
-        #expect(try store.checkpoint("cards c/d") == nil)
+        #expect(try store.checkpoint("cards c/d").map { $0.state == .underWay && $0.failure?.kind == "404" } == true)
         #expect(try store.checkpoint("cards ü")?.state == .complete)
     }
 
@@ -211,5 +212,26 @@ struct MirrorFailureTests {
         #expect(report.endpoints.map(\.failures.count) == [0, 1, 0])
         let third = try #require(report.endpoint("third")?.report)
         #expect(third.diagnosticCount == 0 && third.unmapped == [] && third.created == 1 && third.listed == 1)
+    }
+
+    @Test("a refusal with a document of any size, or any depth, is read to its 64th KiB and reported in one line")
+    func refusalsAreCut() async throws {
+        let bodies = [
+            #"{"message":"no\nway "# + String(repeating: "x", count: 1000) + #""}"#, #"{"message":"late","data":["# + String(repeating: "[],", count: 1 << 20) + "1]}",
+            String(repeating: "[", count: 1 << 20), String(repeating: #"{"message":"#, count: 1 << 18),
+        ]
+        for body in bodies {
+            let seen = Mutex(0)
+            let server = try RawServer(["HTTP/1.1 400 Bad Request\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"])
+            let inner = MirrorStore.impatient(), transport = ClosureTransport { request in
+                let response = try await inner.send(request)
+                seen.withLock { $0 = response.body.count }
+                return response
+            }
+            let report = try await MirrorStore(yaml: itemsYAML()).sync(server.base, transport: transport)
+            #expect(seen.withLock { $0 } == min(body.utf8.count, 64 << 10))
+            let line = report.texts.joined()
+            #expect(line.contains("the server answers 400") && line.utf8.count < 1000, "\(line)")
+        }
     }
 }

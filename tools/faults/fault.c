@@ -14,7 +14,7 @@
 //                       (little-endian). Kinds: W a write, D one on a descriptor with O_DSYNC or O_SYNC (a barrier of its own), T a new length (in place of
 //                       the offset), B a barrier (fsync, fdatasync), A what was said
 //
-// Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, rename (of its new name), and msync, which has no file and is always counted. Files
+// Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, rename and renameat2 (of the new name), and msync, which has no file and is always counted. Files
 // below the directory are not really flushed: a process that ends needs no flush, and thousands of them hold up everyone.
 
 #define _GNU_SOURCE
@@ -205,7 +205,7 @@ int ftruncate64(int fd, off64_t length) { OTHER("ftruncate", is_inside(fd, path)
 int ftruncate(int fd, off_t length) { return ftruncate64(fd, length); }
 
 // No event of FAULT_WRITES: what is logged there stays under its name.
-int rename(const char *from, const char *to) {
+static int renaming(const char *from, const char *to, unsigned int flags) {
     const char *directory = getenv("FAULT_DIRECTORY");
     size_t prefix = directory ? strlen(directory) : 0;
     const char *kind = "";
@@ -215,10 +215,18 @@ int rename(const char *from, const char *to) {
         return -1;
     }
     if (is(kind, "kill") || is(kind, "tear")) die();
-    int result = (int)through(SYS_rename, (long)from, (long)to, 0, 0);
+    int result = (int)syscall(SYS_renameat2, (long)AT_FDCWD, from, (long)AT_FDCWD, to, (long)flags);
     if (!is(kind, "late")) return result;
     errno = EIO;
     return -1;
+}
+
+int rename(const char *from, const char *to) { return renaming(from, to, 0); }
+
+// Names in the working directory, as all are that are renamed here.
+int renameat2(int old, const char *from, int new, const char *to, unsigned int flags) {
+    if (old == AT_FDCWD && new == AT_FDCWD) return renaming(from, to, flags);
+    return (int)syscall(SYS_renameat2, (long)old, from, (long)new, to, (long)flags);
 }
 
 int msync(void *start, size_t length, int flags) {

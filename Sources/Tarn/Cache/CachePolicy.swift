@@ -5,9 +5,11 @@ public import TarnStore
 
 /// Where an answer comes from.
 public enum CachePolicy: Sendable, Hashable {
-    /// From the store if HTTP's rules allow it, else from the server; from the store again if that cannot be reached, where nothing forbids it.
+    /// From the store if HTTP's rules allow it, else from the server; from the store again if the
+    /// server fails, where nothing forbids it.
     case cacheFirst
-    /// From the server, with a conditional request; from the store only if that fails and the rules allow it.
+    /// From the server, with a conditional request; from the store only if the server fails and
+    /// nothing forbids it.
     case networkFirst
     /// From the store, however old it is, where nothing forbids it. Nothing is sent.
     case cacheOnly
@@ -26,6 +28,15 @@ public enum CachePolicy: Sendable, Hashable {
         case .networkFirst, .cacheAndNetwork: nil
         case .cacheOnly: "max-stale, only-if-cached"
         case .olderThan(let seconds): "max-age=\(max(0, seconds)), max-stale"
+        }
+    }
+
+    /// Whether what is stale answers if the server fails: permission by the client (RFC 9111
+    /// §4.2.4).
+    var fallsBack: Bool {
+        switch self {
+        case .cacheFirst, .networkFirst, .cacheAndNetwork: true
+        case .cacheOnly, .networkOnly, .olderThan: false
         }
     }
 

@@ -12,11 +12,27 @@ public struct CacheRequest: Sendable, Hashable {
     /// In the place of the endpoint's own values of these names; others are added.
     public var parameters: [Endpoint.Parameter]
     /// A page of the endpoint, such as the one that an answer names as the next; nil for the first.
+    /// Empty if the next page cannot be asked for: see ``failure``.
     public var url: String?
     /// The record that the endpoint is walked for, if it is for each one of an entity.
     public var parent: RecordKey?
     /// Request directives of HTTP for the cache alone, such as `max-stale=60`: the server is sent what the description says.
     public var directives: String?
+    /// Set by ``CachedAnswer/next``: how the list was walked up to here.
+    var continuation: Continuation?
+
+    /// What is known of a page from the one before it.
+    enum Continuation: Sendable, Hashable {
+        case page(PageSequence)
+        case failure(PaginationError, place: String)
+    }
+
+    /// Why the page cannot be asked for, if it is the next one of a list that cannot go on: its
+    /// link leads to another server or in a circle, or a limit is reached. To fetch it throws this
+    /// error. Nil for all other requests.
+    public var failure: MirrorError? {
+        if case .failure(let error, let place)? = continuation { .pagination(error, place: place) } else { nil }
+    }
 
     /// A request to an endpoint, with its first page if no URL is named.
     public init(
@@ -40,6 +56,34 @@ public struct PreparedRequest: Sendable {
     let digest: RequestDigest
     let request: HTTPRequest
     let directives: String?
+    /// The list up to this page.
+    let pages: PageSequence
+    /// Whether `pages` knows where in the list the page is. Otherwise the page is known by its URL
+    /// alone.
+    let isPositioned: Bool
+
+    init(
+        _ endpoint: Endpoint, _ parent: Walk.Parent?, _ key: RequestKey, _ request: HTTPRequest, directives: String?,
+        _ pages: PageSequence, isPositioned: Bool
+    ) {
+        url = key.url
+        self.endpoint = endpoint
+        self.parent = parent
+        self.key = key
+        digest = key.digest
+        self.request = request
+        self.directives = directives
+        self.pages = pages
+        self.isPositioned = isPositioned
+    }
+
+    /// Another page of the same list.
+    init(_ other: PreparedRequest, at pages: PageSequence, requesting url: (String) -> HTTPRequest) {
+        var key = other.key
+        key.url = pages.url
+        self.init(
+            other.endpoint, other.parent, key, url(pages.url), directives: other.directives, pages, isPositioned: true)
+    }
 
     /// How it is named in messages: without secrets.
     var shownURL: String { Redaction.url(request.url) }
@@ -66,59 +110,84 @@ extension RecordCache {
         guard endpoint.method == "GET", endpoint.body == nil else {
             throw MirrorError.endpoint(place: endpoint.place, message: "answers to \(endpoint.method) are not cached: use a mirror")
         }
-        let names = Set(request.parameters.map(\.name))
-        endpoint.parameters = endpoint.parameters.filter { !names.contains($0.name) } + request.parameters
+        if let failure = request.failure { throw failure }
+        // What a URL says of the record that it is asked for is no parameter of its own: see below.
+        let variable = endpoint.forEach.map { $0.variable + "." }
+        let parameters = request.parameters.filter { parameter in
+            variable.map { !parameter.name.hasPrefix($0) } ?? true
+        }
+        let names = Set(parameters.map(\.name))
+        endpoint.parameters = endpoint.parameters.filter { !names.contains($0.name) } + parameters
         let scope = try await mirror.scope()
         let pipeline = try pipelines.take(store)
         defer { pipelines.give(back: pipeline) }
         let walk = Walk(
             mirror: mirror, endpoint: endpoint, pipeline: pipeline.value, authScope: scope, fingerprint: fingerprint, progress: { _ in })
-        let parent = try request.parent.map { try walk.parent($0) }
-        guard endpoint.forEach == nil || parent != nil || request.url != nil else {
-            throw MirrorError.endpoint(place: endpoint.place, message: "it is asked for each record of an entity: name one")
+        if let url = request.url {
+            // Another server is not this endpoint's, unless the page before leads there and the
+            // description allows it.
+            guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(description.api.base),
+                request.continuation != nil || wanted.hasSameOrigin(as: base)
+            else {
+                throw MirrorError.endpoint(
+                    place: endpoint.place, message: "\(Redaction.url(url)) is not of \(description.api.base)")
+            }
         }
-        let url = try request.url ?? PageSequence(endpoint.pagination, walk.firstRequest(parent), walk.bounds).url
-        // What is asked of elsewhere is not this endpoint's.
-        guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(description.api.base), wanted.hasSameOrigin(as: base) else {
-            throw MirrorError.endpoint(place: endpoint.place, message: "\(Redaction.url(url)) is not of \(description.api.base)")
+        var parent = try request.parent.map { try walk.parent($0) }
+        if endpoint.forEach != nil {
+            if let url = request.url {
+                parent = try walk.parent(ofURL: url, known: parent)
+            } else if parent == nil {
+                throw MirrorError.endpoint(
+                    place: endpoint.place, message: "it is asked for each record of an entity: name one")
+            }
         }
-        let key = RequestKey(url: url, endpoint: "\(endpoint.name) \(fingerprint)", authScope: scope)
+        let (pages, isPositioned) = try sequence(request, walk, parent)
+        guard pages.request.body == nil else {
+            throw MirrorError.endpoint(
+                place: endpoint.place,
+                message: "its pages are asked for with a body, and such answers are not cached: use a mirror")
+        }
+        let key = RequestKey(url: pages.url, endpoint: "\(endpoint.name) \(fingerprint)", authScope: scope)
         return PreparedRequest(
-            url: url, endpoint: endpoint, parent: parent, key: key, digest: key.digest, request: mirror.request(url),
-            directives: request.directives)
+            endpoint, parent, key, mirror.request(pages.url), directives: request.directives, pages,
+            isPositioned: isPositioned)
+    }
+
+    /// The list that a request is a page of, at that page; and whether it is known where in the
+    /// list that is.
+    private func sequence(
+        _ request: CacheRequest, _ walk: Walk, _ parent: Walk.Parent?
+    ) throws -> (PageSequence, isPositioned: Bool) {
+        let endpoint = walk.endpoint
+        guard let url = request.url else {
+            return (
+                try PageSequence(endpoint.pagination, walk.firstRequest(parent), walk.bounds, deep: endpoint.deep), true
+            )
+        }
+        // A caller may have changed a request that was the next one.
+        if case .page(let pages)? = request.continuation, pages.url == url, pages.pagination == endpoint.pagination {
+            return (pages, true)
+        }
+        let first = (try? walk.firstRequest(parent)) ?? PageRequest(url: url)
+        var pages = try PageSequence(endpoint.pagination, first, walk.bounds, deep: endpoint.deep)
+        guard pages.url != url else { return (pages, true) }
+        // What the pages before it list is not known, and counts say nothing about a page alone.
+        var bounds = walk.bounds
+        bounds.more = .ignore
+        pages = try PageSequence(endpoint.pagination, first, bounds, deep: endpoint.deep)
+        try pages.resume(at: url, ordinal: 1)
+        return (pages, false)
     }
 
     /// The endpoint that a URL is of: the one whose path it has, the one with the fewest variables if there are several.
     public func request(for url: String) -> CacheRequest? {
         guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(mirror.description.api.base), wanted.hasSameOrigin(as: base) else { return nil }
-        let root = base.path == "/" ? "" : base.path
-        guard wanted.path.hasPrefix(root) else { return nil }
-        let segments = wanted.path.dropFirst(root.count).split(separator: "/", omittingEmptySubsequences: false)
         var best: (endpoint: Endpoint, values: [Endpoint.Parameter])?
         for endpoint in mirror.description.endpoints where endpoint.method == "GET" && endpoint.body == nil {
-            let pattern = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
-            guard pattern.count == segments.count else { continue }
-            var values: [Endpoint.Parameter] = []
-            let fits = zip(pattern, segments).allSatisfy { pattern, segment in
-                guard pattern.hasPrefix("{"), pattern.hasSuffix("}") else { return pattern == segment }
-                values.append(Endpoint.Parameter(String(pattern.dropFirst().dropLast()), segment.removingPercentEncoding ?? String(segment)))
-                return !segment.isEmpty
-            }
-            if fits, best.map({ values.count < $0.values.count }) ?? true { best = (endpoint, values) }
+            guard let values = endpoint.pathValues(of: wanted, on: base) else { continue }
+            if best.map({ values.count < $0.values.count }) ?? true { best = (endpoint, values) }
         }
         return best.map { CacheRequest($0.endpoint.name, parameters: $0.values, url: wanted.description) }
-    }
-}
-
-extension Walk {
-    /// A stored record that the endpoint is asked for.
-    func parent(_ key: RecordKey) throws -> Parent {
-        guard let forEach = endpoint.forEach else {
-            throw MirrorError.endpoint(place: endpoint.place, message: "it is not asked for each record of an entity")
-        }
-        guard let parent = try parents(forEach).first(where: { $0.key == key }) else {
-            throw MirrorError.endpoint(place: endpoint.place, message: "there is no \(forEach.entity) \(key), or it lacks what the path needs")
-        }
-        return parent
     }
 }

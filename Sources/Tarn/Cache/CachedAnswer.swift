@@ -36,9 +36,13 @@ public struct CachedAnswer: Sendable {
     public var isStored = true
     /// Whether another request for the same brought it.
     public var isShared = false
-    /// Why the server was not asked, or did not answer; nil if it did, or need not.
+    /// Why the server was not asked, or how it failed; nil if it answered, or need not.
     public var failure: CacheError?
-    /// Where the next page is; nil if there is none, or nothing says it.
+    /// The request for the next page; nil if this is the last.
+    ///
+    /// It knows how far the list was walked. A next page that must not be asked for (a link to
+    /// another server or in a circle, a limit) is a request whose ``CacheRequest/failure`` says
+    /// why, and which throws that when it is fetched.
     public var next: CacheRequest?
 }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Synchronization
 import TarnHTTP
 import TarnStore
 
@@ -11,10 +12,13 @@ import TarnStore
 /// one blocks nobody, and nothing has to be cleaned up. Two requests whose digests share 62 bits wait for each other, and are both answered.
 final class ClaimFile: Sendable {
     private let descriptor: Int32
+    /// How many transfers of this process hold each byte: one that was abandoned may end after the
+    /// next one has begun.
+    private let held = Mutex<[Int: Int]>([:])
 
     /// Nil if the file cannot be made: then everybody fetches for himself.
     init?(directory: String) {
-        descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
         guard descriptor >= 0 else { return nil }
     }
 
@@ -28,17 +32,36 @@ final class ClaimFile: Sendable {
         case isImpossible
     }
 
-    /// Claims a request, if nobody in another process has. In this process it must be claimed once at a time only.
-    func claim(_ request: RequestDigest) -> Claim { set(Int16(F_WRLCK), request) }
+    /// Claims a request, unless another process has. Each claim of this process is released once.
+    func claim(_ request: RequestDigest) -> Claim {
+        let place = ClaimFile.place(of: request)
+        return held.withLock { held in
+            let claim = held[place] == nil ? set(Int16(F_WRLCK), place) : .isOurs
+            if claim == .isOurs { held[place, default: 0] += 1 }
+            return claim
+        }
+    }
 
-    func release(_ request: RequestDigest) { _ = set(Int16(F_UNLCK), request) }
+    /// Releases a claim. Without one it does nothing.
+    func release(_ request: RequestDigest) {
+        let place = ClaimFile.place(of: request)
+        held.withLock { held in
+            guard let count = held[place] else { return }
+            held[place] = count > 1 ? count - 1 : nil
+            if count == 1 { _ = set(Int16(F_UNLCK), place) }
+        }
+    }
 
-    private func set(_ type: Int16, _ request: RequestDigest) -> Claim {
+    /// The byte of a request. The first eight bytes of digests are equal for similar requests.
+    private static func place(of request: RequestDigest) -> Int {
+        request.bytes[8..<16].reduce(0) { $0 << 8 | Int($1) } & (1 << 62 - 1)
+    }
+
+    private func set(_ type: Int16, _ place: Int) -> Claim {
         var lock = flock()
         lock.l_type = type
         lock.l_whence = Int16(SEEK_SET)
-        // The first eight bytes are alike for requests that are.
-        lock.l_start = request.bytes[8..<16].reduce(0) { $0 << 8 | Int($1) } & (1 << 62 - 1)
+        lock.l_start = place
         lock.l_len = 1
         // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not show.
         while fcntl(descriptor, 37, &lock) != 0 {

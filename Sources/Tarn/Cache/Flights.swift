@@ -1,28 +1,89 @@
-// One transfer for all who ask for the same at the same time, in this process.
+// Transfers that callers in this process share: one for all that ask for the same at the same time.
 
 import Synchronization
 
-/// Tasks by what they fetch.
+/// Transfers by what they fetch. A transfer lives as long as a caller waits for it.
 final class Flights<Value: Sendable>: Sendable {
-    private let underWay = Mutex<[[UInt8]: Task<Value, any Error>]>([:])
+    private typealias Waiter = CheckedContinuation<Value, any Error>
 
-    /// The task that fetches something, or a new one. It goes on if those who wait for it give up.
-    ///
-    /// - Returns: the task, and whether it was under way already.
-    func task(_ key: [UInt8], _ body: @escaping @Sendable () async throws -> Value) -> (task: Task<Value, any Error>, isShared: Bool) {
-        underWay.withLock { underWay in
-            if let task = underWay[key] { return (task, true) }
-            let task = Task {
-                defer { self.underWay.withLock { _ = $0.removeValue(forKey: key) } }
-                return try await body()
-            }
-            underWay[key] = task
-            return (task, false)
+    private struct Flight {
+        var id: UInt64
+        var task: Task<Void, Never>?
+        var waiters: [UInt64: Waiter] = [:]
+    }
+
+    private struct State {
+        var flights: [[UInt8]: Flight] = [:]
+        /// Of flights and waiters.
+        var lastID: UInt64 = 0
+
+        mutating func newID() -> UInt64 {
+            lastID += 1
+            return lastID
         }
     }
 
-    /// Waits for everything that is under way.
-    func finish() async {
-        while let task = underWay.withLock({ $0.values.first }) { _ = await task.result }
+    private let state = Mutex(State())
+
+    /// The result of a transfer that is under way, or of a new one.
+    ///
+    /// A cancelled caller returns at once. The transfer is cancelled with its last caller, and the
+    /// next caller begins a new one.
+    ///
+    /// - Returns: the result, and whether another caller began the transfer.
+    /// - Throws: what the closure throws; `CancellationError` if the caller is cancelled.
+    func value(
+        _ key: [UInt8], _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> (value: Value, isShared: Bool) {
+        let id = state.withLock { $0.newID() }
+        // Written before the continuation is resumed, and read after.
+        let isShared = Mutex(false)
+        let value = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: Waiter) in
+                let joined = state.withLock { state -> Bool? in
+                    // The handler below ran before there was a waiter, or will find this one.
+                    guard !Task.isCancelled else { return nil }
+                    if state.flights[key] != nil {
+                        state.flights[key]?.waiters[id] = continuation
+                        return true
+                    }
+                    var flight = Flight(id: state.newID())
+                    flight.waiters[id] = continuation
+                    flight.task = Task { [id = flight.id] in
+                        let result: Result<Value, any Error>
+                        do { result = .success(try await body()) } catch { result = .failure(error) }
+                        self.end(key, id, result)
+                    }
+                    state.flights[key] = flight
+                    return false
+                }
+                guard let joined else { return continuation.resume(throwing: CancellationError()) }
+                if joined { isShared.withLock { $0 = true } }
+            }
+        } onCancel: {
+            leave(key, id)
+        }
+        return (value, isShared.withLock(\.self))
+    }
+
+    private func end(_ key: [UInt8], _ id: UInt64, _ result: Result<Value, any Error>) {
+        let waiters = state.withLock { state -> [UInt64: Waiter] in
+            // Another flight may have begun after the last caller left this one.
+            guard let flight = state.flights[key], flight.id == id else { return [:] }
+            state.flights[key] = nil
+            return flight.waiters
+        }
+        for waiter in waiters.values { waiter.resume(with: result) }
+    }
+
+    private func leave(_ key: [UInt8], _ id: UInt64) {
+        let (waiter, abandoned) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: id) else { return (nil, nil) }
+            guard let flight = state.flights[key], flight.waiters.isEmpty else { return (waiter, nil) }
+            state.flights[key] = nil
+            return (waiter, flight.task)
+        }
+        abandoned?.cancel()
+        waiter?.resume(throwing: CancellationError())
     }
 }

@@ -8,7 +8,8 @@ import TarnStore
 /// What a transfer has brought.
 struct Transfer: Sendable {
     var source: CachedAnswer.Source
-    var headers: HTTPHeaders
+    /// What the answer says about the page after it.
+    var page: PageEnd
     var listed: [ListedRecord]
     var metadata: [String: String]
     var report: ImportReport?
@@ -20,9 +21,9 @@ struct Transfer: Sendable {
 
     init(_ entry: ResponseEntry, _ source: CachedAnswer.Source, report: ImportReport? = nil) {
         self.source = source
-        headers = HTTPHeaders(flat: entry.headers)
+        page = PageEnd(facts: entry.pageFacts, answeredBy: entry.answeredBy, position: entry.position)
         listed = entry.listed
-        metadata = PageMetadata.kept(entry.metadata)
+        metadata = PageMetadata.read(entry.metadata).kept
         self.report = report
     }
 }
@@ -37,15 +38,18 @@ extension RecordCache {
         let stored = try store.read { try $0.access.responseView(prepared.digest)?.entry }
         let known = isConditional ? stored.map(CachedResponse.init) : nil
         let request = known.map { options.rules.validation(of: $0, for: prepared.request) } ?? prepared.request
+        await mirror.pause()
         let sent = timestamp
         let response = try await mirror.transport(for: prepared.endpoint).send(request)
         let received = timestamp
+        await mirror.pause()
         let rule = mirror.rules(of: prepared.endpoint).first(for: response)
         switch rule?.action {
         case .empty: return try await take(response, prepared, stored, isEmpty: true, sent, received)
         case .fail, .retry, .refreshToken, .ignore, .stop: throw refusal(response, prepared, rule?.message)
         case nil: break
         }
+        if let reason = response.partReason(askedWith: request.headers) { throw refusal(response, prepared, reason) }
         switch response.status {
         case 304:
             guard let stored, let known else { throw refusal(response, prepared, "not modified, but the request had no condition") }
@@ -65,7 +69,7 @@ extension RecordCache {
     private var timestamp: Timestamp { Timestamp(options.mirror.time.now()) }
 
     private func refusal(_ response: HTTPResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError {
-        .status(code: response.status, method: "GET", url: prepared.shownURL, message: message ?? Walk.message(of: response))
+        .refusal(response, method: "GET", url: prepared.shownURL, message: message ?? Walk.message(of: response))
     }
 
     /// What another process has fetched since a moment; nil if nothing was.
@@ -81,14 +85,14 @@ extension RecordCache {
 
     // MARK: 304
 
-    /// Brings an entry up to date. Nil if it is not in the store any more.
+    /// Brings an entry up to date. Nil if the stored entry is not the one any more that the request was sent with.
     private func confirm(
         _ stored: ResponseEntry, _ headers: HTTPHeaders, _ prepared: PreparedRequest, _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer? {
-        let wants = prepared.endpoint.pagination.wants.fields, taken = uses.take(), mirror = mirror
+        let wants = prepared.pages.wants.fields, taken = uses.take(), mirror = mirror
         return try await store.write { writer in
-            // As it is now: another process may have changed it.
-            guard var entry = try writer.access.response(to: prepared.key) else { return nil }
+            // A newer response, or an unsafe request, may have come in between: the 304 says nothing about that.
+            guard var entry = try writer.access.response(to: prepared.key), entry.isUnchanged(since: stored) else { return nil }
             entry.headers = headers.kept(also: wants)
             entry.validatedAt = received
             entry.isInvalidated = false
@@ -119,17 +123,20 @@ extension RecordCache {
             mirror: mirror, endpoint: prepared.endpoint, pipeline: pipeline.value, authScope: prepared.key.authScope, fingerprint: "",
             progress: { _ in })
         walk.shownURL = prepared.shownURL
-        let wants = prepared.endpoint.pagination.wants
+        let wants = prepared.pages.wants
         walk.questions = try walk.questions(wants)
         let added = try isEmpty
-            ? Importer.Added(listed: [], count: 0) : walk.draft(response, prepared.parent, prepared.url, from: 0)
-        let entry = ResponseEntry(
+            ? Importer.Added(listed: [], count: 0)
+            : walk.draft(response, prepared.parent, prepared.url, from: prepared.pages.listed)
+        var entry = ResponseEntry(
             request: prepared.key, status: response.status, headers: HTTPHeaders(stored: response).kept(also: wants.fields), fetchedAt: received,
             validatedAt: received, scan: stored?.scan ?? 0, count: added.count, listed: added.listed,
             metadata: PageMetadata(added.facts, wants, prepared.endpoint.metadata)?.text, walk: stored?.walk, skipped: added.skipped,
             caching: ResponseCaching(
                 requestedAt: sent, selecting: CacheRules.selectingFields(of: prepared.request.headers, by: response.headers).flat,
                 usedAt: received))
+        entry.answeredBy = response.redirectedTo.map(mirror.canonicalURL)
+        entry.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.position
         guard options.rules.storability(of: response, to: prepared.request) == .storable else {
             return try await show(entry, prepared, pipeline, isReplacing: stored != nil)
         }

@@ -26,7 +26,7 @@ extension RecordCache {
     @discardableResult
     public func purge(_ purge: Purge) async throws -> Int {
         switch purge {
-        case .url(let url): return try await removePrefixed(url) { $0.url == url }
+        case .url(let url): return try await removePrefixed(url) { $0.url == url || $0.requestURL == url }
         case .prefix(let prefix): return try await removePrefixed(prefix) { $0.url.hasPrefix(prefix) }
         case .entity(let name):
             guard let entity = store.catalog.entity(name) else {
@@ -41,7 +41,7 @@ extension RecordCache {
                 return lists
             }
         case .olderThan(let seconds):
-            let before = Timestamp(seconds: now - seconds)
+            let before = Timestamp(seconds: now).earlier(bySeconds: seconds)
             return try await removeScanned { view, _ in view.validatedAt < before }
         case .all: return try await removeScanned { _, _ in true }
         }
@@ -56,7 +56,7 @@ extension RecordCache {
         let limits = options.limits, uses = uses.all, random = options.mirror.time.random
         let now = Timestamp(seconds: now)
         if let age = limits.age {
-            let before = Timestamp(seconds: now.seconds - age)
+            let before = now.earlier(bySeconds: age)
             var next: UInt64? = 0
             while let start = next {
                 let step = try await store.write { try $0.removeExpired(before: before, from: start, looking: RecordCache.step) }

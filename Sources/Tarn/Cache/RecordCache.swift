@@ -31,7 +31,7 @@ public final class RecordCache: Sendable {
     let fingerprints: [String: String]
     private let claims: ClaimFile?
     private let flights = Flights<Transfer>()
-    private let background = Flights<Void>()
+    private let background = BackgroundTasks()
 
     /// - Parameter options: nil for what the description says.
     /// - Throws: as ``Mirror``'s initializer.
@@ -43,7 +43,7 @@ public final class RecordCache: Sendable {
         self.store = store
         self.options = options
         mirror = try Mirror(description, store: store, transport: transport, options: options.mirror, environment: environment)
-        pipelines = PipelinePool(description.importMapping)
+        pipelines = PipelinePool(description.mapping)
         fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) { first, _ in first }
         claims = options.sharesTransfersBetweenProcesses ? ClaimFile(directory: store.path) : nil
     }
@@ -55,6 +55,10 @@ public final class RecordCache: Sendable {
 
     /// Answers a request.
     ///
+    /// If the calling task is cancelled, it returns at once, with the error `MirrorError.cancelled`
+    /// in a `CacheError`; the transfer ends too, unless other callers wait for it. What is stored
+    /// answers a cancelled caller as well.
+    ///
     /// - Parameters:
     ///   - policy: where the answer comes from, if not as the options say.
     ///   - copying: `keys` if the records are not wanted.
@@ -65,11 +69,27 @@ public final class RecordCache: Sendable {
         try await fetch(try await prepare(request), policy: policy, copying: copying)
     }
 
-    /// The same for a request that has been prepared.
+    /// Answers a request that has been prepared.
     public func fetch(
         _ prepared: PreparedRequest, policy: CachePolicy? = nil, copying: Copying = .records
     ) async throws(CacheError) -> CachedAnswer {
         let policy = policy ?? options.policy
+        do {
+            let again = policy == .networkOnly ? nil : try begunAnew(prepared)
+            return try await answer(again ?? prepared, policy, copying)
+        } catch let error as CacheError {
+            guard case .request(.status(let code, _, _, _), _) = error,
+                let again = restarted(prepared, afterStatus: code)
+            else { throw error }
+            return try await answer(again, policy, copying)
+        } catch {
+            throw CacheError(error, url: prepared.shownURL, place: prepared.endpoint.place)
+        }
+    }
+
+    private func answer(
+        _ prepared: PreparedRequest, _ policy: CachePolicy, _ copying: Copying
+    ) async throws(CacheError) -> CachedAnswer {
         do {
             var decision = CacheDecision(policy == .networkOnly ? .miss : .revalidate, .policy)
             if policy.looksFirst {
@@ -139,6 +159,24 @@ public final class RecordCache: Sendable {
         options.rules.decide(asked(prepared, policy), view.map(CachedResponse.init), at: now, explains: explains)
     }
 
+    /// Whether what is stored answers a request that the server has failed to answer.
+    ///
+    /// RFC 9111 §4.2.4 allows a stale answer if the client permits it: policies that fall back on
+    /// the store do. Directives of the response decide all the same: `must-revalidate` and
+    /// `no-cache` forbid it, and `stale-if-error` says how long (RFC 5861 §4).
+    private func decide(
+        _ prepared: PreparedRequest, _ policy: CachePolicy, _ view: ResponseView?, after failure: CacheRules.Failure
+    ) -> CacheDecision {
+        var request = asked(prepared, policy)
+        let stored = view.map(CachedResponse.init),
+            decision = options.rules.decide(request, stored, at: now, after: failure)
+        guard decision.rule == .errorIsPassedOn, policy.fallsBack, options.rules.answersWhenDisconnected, let stored,
+            CacheControl(request.headers).staleIfError == nil, CacheControl(stored.headers).staleIfError == nil
+        else { return decision }
+        request.headers.fields.append(.init("Cache-Control", "stale-if-error=2147483648"))
+        return options.rules.decide(request, stored, at: now, after: failure)
+    }
+
     private func explain(_ prepared: PreparedRequest, _ policy: CachePolicy) throws -> CacheExplanation {
         var explanation = CacheExplanation(url: prepared.shownURL, decision: CacheDecision(.miss, .nothingStored))
         try store.read { reader in
@@ -201,10 +239,11 @@ public final class RecordCache: Sendable {
         noteUse(view)
         let listed = ListedResponse(view, reader)
         let source: CachedAnswer.Source = if case .stale = decision.outcome { .stale } else { .stored }
+        let keys = listed.listed(), page = view.page(keys)
         var answer = CachedAnswer(
-            source: source, decision: decision, age: decision.freshness?.age ?? 0, listed: listed.listed(),
-            records: copying == .records ? try listed.records() : [], metadata: PageMetadata.kept(view.metadata))
-        if copying == .records { answer.next = next(prepared, HTTPHeaders(flat: view.headers)) }
+            source: source, decision: decision, age: decision.freshness?.age ?? 0, listed: keys,
+            records: copying == .records ? try listed.records() : [], metadata: page.kept)
+        answer.next = prepared.next(page.end)
         return answer
     }
 
@@ -221,8 +260,7 @@ public final class RecordCache: Sendable {
             guard policy != .networkOnly, let failure = error.cacheFailure else { throw CacheError.request(error, nil) }
             return try store.read { reader in
                 let view = try reader.access.responseView(prepared.digest)
-                let fallback = options.rules.decide(
-                    asked(prepared, policy), view.map(CachedResponse.init), at: now, after: failure)
+                let fallback = decide(prepared, policy, view, after: failure)
                 guard let view, fallback.isHit else { throw CacheError.request(error, fallback) }
                 var answer = try self.answer(view, fallback, copying, reader, prepared)
                 answer.failure = .request(error, nil)
@@ -232,8 +270,8 @@ public final class RecordCache: Sendable {
         var answer = CachedAnswer(
             source: transfer.source, decision: decision, age: 0, listed: transfer.listed, records: [], metadata: transfer.metadata,
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
+        answer.next = prepared.next(transfer.page)
         guard copying == .records else { return answer }
-        answer.next = next(prepared, transfer.headers)
         if let records = transfer.records {
             answer.records = records
         } else {
@@ -242,12 +280,12 @@ public final class RecordCache: Sendable {
         return answer
     }
 
-    /// One transfer for all who want it, in this process and others. It goes on if nobody waits for it any more.
+    /// Shares one transfer among all callers, in this process and others. It ends with the last of
+    /// them.
     func transfer(_ prepared: PreparedRequest, isConditional: Bool) async throws -> (Transfer, isShared: Bool) {
-        let (task, isShared) = flights.task(prepared.digest.bytes) { [self] in
+        try await flights.value(prepared.digest.bytes) { [self] in
             try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
         }
-        return (try await task.value, isShared)
     }
 
     private func claimed(_ prepared: PreparedRequest, _ body: () async throws -> Transfer) async throws -> Transfer {
@@ -271,17 +309,9 @@ public final class RecordCache: Sendable {
     /// Does something that no answer waits for, once at a time.
     func inBackground(_ key: [UInt8], _ what: String, _ body: @escaping @Sendable () async throws -> Void) {
         let logger = options.mirror.logger
-        _ = background.task(key) {
+        background.start(key) {
             do { try await body() } catch { logger?.warning("\(what) has failed: \(error)") }
         }
-    }
-
-    private func next(_ prepared: PreparedRequest, _ headers: HTTPHeaders) -> CacheRequest? {
-        // An endpoint without pages has no next one.
-        guard let pages = try? PageSequence(prepared.endpoint.pagination, PageRequest(url: prepared.url), mirror.bounds(of: prepared.endpoint)),
-            let next = pages.next(byHeaders: headers)
-        else { return nil }
-        return CacheRequest(prepared.endpoint.name, parameters: prepared.endpoint.parameters, url: next.url, parent: prepared.parent?.key)
     }
 }
 
@@ -289,8 +319,17 @@ extension MirrorError {
     /// What the failure means for HTTP's rules; nil if it is none of the server's.
     var cacheFailure: CacheRules.Failure? {
         switch self {
-        case .transport(let error): error.isUnreachable ? .disconnected : error.kind == .credentials ? nil : .error(status: nil)
+        case .transport(let error):
+            switch error.kind {
+            case .credentials, .url, .store, .cancelled: nil
+            default: error.isUnreachable ? .disconnected : .error(status: nil)
+            }
+        // It is asked too often, and says nothing about the resource (RFC 6585 §4).
+        case .status(429, _, _, _): .error(status: nil)
         case .status(let code, _, _, _): .error(status: code)
+        // An error page, or a body that was cut where only the end of the connection tells its
+        // length.
+        case .response(.invalidJSON, _, _): .error(status: nil)
         default: nil
         }
     }

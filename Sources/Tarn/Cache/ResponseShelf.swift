@@ -1,4 +1,4 @@
-// Where whole responses lie: their way into the store and out of it.
+// Storage of whole responses and their parts: their way into the store and out of it.
 
 import Foundation
 import Synchronization
@@ -11,15 +11,30 @@ struct StoredMessage: Sendable {
     /// When it was confirmed last: which of the responses under its id it is.
     var confirmedAt: Timestamp
     var response: CachedResponse
-    /// Bytes of its body.
+    /// Bytes of the representation.
     var size: Int
+    /// Of a 206: what of the representation is stored.
+    var parts: BodyParts?
     /// Where redirects had led to.
     var redirectedTo: String?
+
+    /// The places in the stored body of a range of the representation; nil if not all of it is stored.
+    func places(of range: Range<Int>) -> [Range<Int>]? { parts.map { $0.places(of: range) } ?? [range] }
+}
+
+/// The requests that share stored responses, and the rules for these.
+struct CacheScope: Sendable {
+    /// A private cache's for one user, the configured ones for everybody.
+    var rules: CacheRules
+    /// A keyed hash; empty for everybody.
+    var digest: String
 }
 
 final class ResponseShelf: Sendable {
     /// Marks the entries of whole responses: no endpoint has this name.
     static let endpoint = "*"
+    /// Marks the entries of parts, which no reader of whole responses takes for one.
+    static let partEndpoint = "*part"
 
     private let store: Store
     private let options: CachedTransport.Options
@@ -43,53 +58,77 @@ final class ResponseShelf: Sendable {
         }
     }
 
-    /// Who asks, as a keyed hash. In a shared cache everybody is the same: what is not for all is not stored there.
-    private func scope(_ request: HTTPRequest) throws -> String {
-        let who = ([options.scope] + (options.rules.isShared ? [] : request.headers.all("Authorization"))).filter { !$0.isEmpty }
-        return who.isEmpty ? "" : String(try SHA256.hexadecimal(([incarnation] + who).joined(separator: "\n")).prefix(32))
+    /// The scope of a request; nil if it passes by the cache.
+    func scope(_ request: HTTPRequest) throws -> CacheScope? {
+        var rules = options.rules
+        let fields: HTTPHeaders
+        switch rules.audience(of: request.headers, scopedBy: options.scopeFields) {
+        case .nobody: return nil
+        case .everyone(let target): fields = target
+        case .user(let user):
+            fields = user
+            rules.isShared = false
+        }
+        guard !fields.fields.isEmpty || !options.scope.isEmpty else { return CacheScope(rules: rules, digest: "") }
+        // In the order of their names: two orders of different fields mean the same.
+        let lines = fields.fields.map { "\($0.name): \($0.value)" }.sorted()
+        let text = try ([incarnation, options.scope, rules.isShared ? "shared" : "user"] + lines).joined(separator: "\n")
+        return CacheScope(rules: rules, digest: String(SHA256.hexadecimal(text).prefix(32)))
+    }
+
+    /// The URL of an entry: the scope stands behind it, so that the entries of a URL lie side by side, whoever asked.
+    ///
+    /// Without it an entry is of an older version, which did not distinguish all users: it is not used.
+    private static func url(_ url: String, _ scope: CacheScope) -> String { url + "#" + scope.digest }
+
+    private static func key(_ url: String, _ scope: CacheScope, _ variant: String, isPart: Bool) -> RequestKey {
+        RequestKey(url: ResponseShelf.url(url, scope), endpoint: isPart ? partEndpoint : endpoint, variant: variant)
     }
 
     /// The response that a request selects.
-    func find(_ request: HTTPRequest, _ url: String, now: Int) throws -> StoredMessage? {
-        let scope = try scope(request)
-        return try store.read { reader in
+    ///
+    /// - Parameter isPart: whether one of the stored parts is wanted, not one of the whole responses.
+    func find(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws -> StoredMessage? {
+        try store.read { reader in
             var found: [StoredMessage] = [], usedAt: [Timestamp] = []
-            try reader.access.forEachResponse(to: url, scope: scope) { view in
-                guard view.endpoint == ResponseShelf.endpoint, let size = view.bodySize else { return true }
-                found.append(
-                    StoredMessage(
-                        id: view.id, confirmedAt: view.validatedAt, response: CachedResponse(view), size: size, redirectedTo: view.metadata))
+            try reader.access.forEachResponse(to: ResponseShelf.url(url, scope), scope: "") { view in
+                guard let message = StoredMessage(view, isPart: isPart), scope.rules.permits(message.response, for: request) else { return true }
+                found.append(message)
                 usedAt.append(view.usedAt)
                 return true
             }
             // Where nothing is selected, the first one tells why.
-            guard let index = options.rules.select(found.map(\.response), for: request, at: now) else { return found.first }
+            guard let index = scope.rules.select(found.map(\.response), for: request, at: now) else { return found.first }
             uses.note(found[index].id, usedAt: usedAt[index], now: self.now)
             return found[index]
         }
     }
 
-    /// Nil if it is not there any more.
+    /// Bytes of a representation; nil if they are not there, or not any more.
     func body(_ message: StoredMessage, _ range: Range<Int>) throws -> [UInt8]? {
-        try store.read { reader in
+        guard let places = message.places(of: range) else { return nil }
+        return try store.read { reader in
             // The header fields and the body are of one response.
             guard let view = try reader.access.responseView(id: message.id), view.validatedAt == message.confirmedAt else { return nil }
-            return try reader.access.body(of: message.id, range)
+            var bytes: [UInt8]?
+            for place in places {
+                guard let piece = try reader.access.body(of: message.id, place) else { return nil }
+                if bytes == nil { bytes = piece } else { bytes?.append(contentsOf: piece) }
+            }
+            return bytes ?? []
         }
     }
 
-    func keep(_ message: CachedResponse, _ response: HTTPResponse, _ request: HTTPRequest, _ url: String) async throws -> StoredMessage {
+    func keep(
+        _ message: CachedResponse, _ response: HTTPResponse, _ url: String, _ scope: CacheScope
+    ) async throws -> StoredMessage {
         let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all, options = options
         let entry = ResponseEntry(
-            request: RequestKey(url: url, endpoint: ResponseShelf.endpoint, authScope: try scope(request), variant: variant), status: message.status,
-            headers: message.headers.flat, fetchedAt: received, validatedAt: received, scan: 0, count: 0, listed: [],
-            metadata: response.redirectedTo,
-            caching: ResponseCaching(
-                requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat, usedAt: received,
-                bodySize: response.body.count))
-        let body = response.body, digest = entry.request.digest
+            message, ResponseShelf.key(url, scope, variant, isPart: false), received, bodySize: response.body.count, redirectedTo: response.redirectedTo)
+        let body = response.body, digest = entry.request.digest, partDigest = ResponseShelf.key(url, scope, variant, isPart: true).digest
         let id = try await store.write(alone: body.count > 1 << 20) { writer in
             try writer.putResponse(entry, body: body)
+            if let part = try writer.access.responseView(partDigest) { try writer.removeResponse(id: part.id) }
             try writer.noteUses(taken)
             let id = try writer.access.responseView(digest)?.id ?? 0
             _ = try writer.evict(options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
@@ -98,17 +137,68 @@ final class ResponseShelf: Sendable {
         return StoredMessage(id: id, confirmedAt: received, response: message, size: body.count, redirectedTo: response.redirectedTo)
     }
 
-    /// Brings the header fields and the times up to date. Nil if it is not there any more.
+    /// Keeps a part of a representation, together with the parts that are stored of the same one (RFC 9111 §3.4). When they are the whole of it, they
+    /// become a whole response.
+    ///
+    /// - Parameter message: the 206, which must have a strong validator.
+    func keep(_ part: ContentRange, _ body: [UInt8], _ message: CachedResponse, _ url: String, _ scope: CacheScope, now seconds: Int) async throws {
+        guard let validator = message.strongValidator(at: seconds) else { return }
+        let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all, options = options
+        let key = ResponseShelf.key(url, scope, variant, isPart: true), wholeKey = ResponseShelf.key(url, scope, variant, isPart: false)
+        let rules = scope.rules
+        try await store.write(alone: body.count > 1 << 20) { writer in
+            // As they are now: another transfer may have changed them.
+            if let whole = try writer.access.responseView(wholeKey.digest), var entry = whole.entry {
+                let stored = CachedResponse(whole)
+                if stored.status == 200, stored.strongValidator(at: seconds) == validator, whole.bodySize == part.length {
+                    entry.update(rules.storedFields(of: stored.headers.confirmed(byNotModified: message.headers)), message, received)
+                    return try writer.putResponse(entry)
+                }
+                try writer.removeResponse(id: whole.id)
+            }
+            var merged = message, parts = BodyParts(length: part.length), old: (id: UInt64, size: Int)?
+            if let view = try writer.access.responseView(key.digest), let known = view.parts, known.length == part.length {
+                let stored = CachedResponse(view)
+                // Pieces that fill gaps of many parts would be too many: then it begins anew.
+                if stored.strongValidator(at: seconds) == validator, known.ranges.count + known.missing(in: part.range).count <= BodyParts.limit {
+                    merged.headers = rules.storedFields(of: stored.headers.confirmed(byNotModified: message.headers))
+                    (parts, old) = (known, (view.id, known.size))
+                }
+            }
+            var added: [UInt8] = []
+            for range in parts.missing(in: part.range) where parts.append(range) {
+                added += body[(range.lowerBound - part.range.lowerBound)..<(range.upperBound - part.range.lowerBound)]
+            }
+            let id: UInt64?
+            if parts.isWhole, let places = parts.places(of: 0..<part.length) {
+                let stored = try old.map { try writer.access.body(of: $0.id, 0..<$0.size) } ?? []
+                guard let stored else { return }
+                let all = stored + added
+                (merged.status, merged.headers["Content-Length"]) = (200, String(part.length))
+                let entry = ResponseEntry(merged, wholeKey, received, bodySize: part.length)
+                try writer.putResponse(entry, body: places.count == 1 ? all : places.flatMap { all[$0] })
+                if let old { try writer.removeResponse(id: old.id) }
+                id = try writer.access.responseView(wholeKey.digest)?.id
+            } else {
+                guard parts.size <= options.maximumBodySize else { return }
+                let entry = ResponseEntry(merged, key, received, bodySize: parts.size, parts: parts)
+                if let old { try writer.appendResponse(entry, body: added, at: old.size) } else { try writer.putResponse(entry, body: added) }
+                id = try writer.access.responseView(key.digest)?.id
+            }
+            try writer.noteUses(taken.filter { $0.key != id && $0.key != old?.id })
+            _ = try writer.evict(options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
+        }
+    }
+
+    /// Brings the header fields and the times up to date. Nil if the entry is no longer the one that was read.
     func confirm(_ message: StoredMessage, _ fresh: CachedResponse) async throws -> StoredMessage? {
         let received = now, taken = uses.take()
         let isThere = try await store.write { writer in
-            guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt, var entry = view.entry else {
-                return false
-            }
-            entry.headers = fresh.headers.flat
-            entry.validatedAt = received
-            entry.isInvalidated = false
-            entry.caching?.requestedAt = Timestamp(seconds: fresh.requestTime)
+            // Replaced, confirmed or invalidated meanwhile: the answer says nothing about what is stored now.
+            guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt,
+                CachedResponse(view) == message.response, var entry = view.entry
+            else { return false }
+            entry.update(fresh.headers, fresh, received)
             try writer.putResponse(entry)
             try writer.noteUses(taken.filter { $0.key != message.id })
             return true
@@ -118,18 +208,29 @@ final class ResponseShelf: Sendable {
         return isThere ? kept : nil
     }
 
+    /// Removes an entry, unless another response has taken its place.
     func remove(_ message: StoredMessage) async throws {
-        try await store.write { try $0.removeResponse(id: message.id) }
+        try await store.write { writer in
+            guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt else { return }
+            try writer.removeResponse(id: message.id)
+        }
     }
 
-    /// Whoever asked, and of whatever cache the entries are: the resource may have changed (RFC 9111 §4.4).
+    /// Invalidates what is stored of URLs, in all scopes and caches: the resource may have changed (RFC 9111 §4.4).
+    ///
+    /// The entries of whole responses lie together, however many users there are. Only record caches have scopes that are looked through.
     func invalidate(_ urls: [String]) async throws {
         try await store.write { writer in
             var ids: [UInt64] = []
-            for scope in try writer.access.responseScopes() {
-                for url in urls {
-                    let normalized = (try? HTTPURL(url).normalized.description) ?? url
-                    for url in Set([url, normalized]) {
+            let scopes = try writer.access.responseScopes()
+            for url in urls {
+                let normalized = (try? HTTPURL(url).normalized.description) ?? url
+                for url in Set([url, normalized]) {
+                    try writer.access.forEachWholeResponse(to: url) {
+                        ids.append($0.id)
+                        return true
+                    }
+                    for scope in scopes {
                         try writer.access.forEachResponse(to: url, scope: scope) {
                             ids.append($0.id)
                             return true
@@ -139,5 +240,37 @@ final class ResponseShelf: Sendable {
             }
             for id in ids { try writer.invalidateResponse(id: id) }
         }
+    }
+}
+
+extension StoredMessage {
+    /// Nil for entries of other kinds, and for parts that cannot be read.
+    init?(_ view: ResponseView, isPart: Bool) {
+        guard view.endpoint == (isPart ? ResponseShelf.partEndpoint : ResponseShelf.endpoint), let size = view.bodySize else { return nil }
+        let parts = isPart ? view.parts : nil
+        guard !isPart || parts != nil && view.status == 206 else { return nil }
+        self.init(
+            id: view.id, confirmedAt: view.validatedAt, response: CachedResponse(view), size: parts?.length ?? size, parts: parts,
+            redirectedTo: view.metadata)
+    }
+}
+
+extension ResponseEntry {
+    fileprivate init(
+        _ message: CachedResponse, _ key: RequestKey, _ received: Timestamp, bodySize: Int, parts: BodyParts? = nil, redirectedTo: String? = nil
+    ) {
+        self.init(
+            request: key, status: message.status, headers: message.headers.flat, fetchedAt: received, validatedAt: received, scan: 0, count: 0, listed: [],
+            metadata: redirectedTo,
+            caching: ResponseCaching(
+                requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat, usedAt: received, bodySize: bodySize, parts: parts))
+    }
+
+    /// What a confirmation changes.
+    fileprivate mutating func update(_ headers: HTTPHeaders, _ message: CachedResponse, _ received: Timestamp) {
+        self.headers = headers.flat
+        validatedAt = received
+        isInvalidated = false
+        caching?.requestedAt = Timestamp(seconds: message.requestTime)
     }
 }

@@ -33,10 +33,13 @@ extension HTTPHeaders {
 }
 
 extension Timestamp {
-    init(_ date: Date) { self.init(microseconds: Int64(date.timeIntervalSince1970 * 1_000_000)) }
+    init(_ date: Date) {
+        let microseconds = date.timeIntervalSince1970 * 1_000_000
+        self.init(microseconds: Int64(exactly: microseconds.rounded(.towardZero)) ?? (microseconds < 0 ? .min : .max))
+    }
 
-    init(seconds: Int) { self.init(microseconds: Int64(seconds) * 1_000_000) }
+    init(seconds: Int) { self.init(clampingSeconds: seconds) }
 
     /// Whole ones since 1970.
-    var seconds: Int { Int(microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000) }
+    var seconds: Int { Int(microseconds / 1_000_000) - (microseconds % 1_000_000 < 0 ? 1 : 0) }
 }

@@ -49,20 +49,13 @@ extension Description {
         for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
         // What a stored answer has to say of the page after it.
         let wants = DescriptionDigest.wants(of: endpoint)
+        // Entries of before have no signs of further pages: they are fetched again, once.
+        text += "signs 1\n"
         if !wants.isEmpty { text += "wants \(wants.values) \(wants.record ?? "") \(wants.fields)\n" }
         for metadata in endpoint.metadata { text += "metadata \(metadata.name) \(metadata.path)\n" }
         if let body = endpoint.body { text += "body \(body.text)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return String(SHA256.hexadecimal(text).prefix(16))
-    }
-
-    /// The mapping with every relationship that the schema declares at the side that does not store it.
-    var importMapping: Mapping {
-        var mapping = mapping
-        for entity in schema.entities {
-            mapping.entities[entity.name, default: EntityMapping()].declared.formUnion(entity.relationships.map(\.name))
-        }
-        return mapping
     }
 }
 

@@ -16,8 +16,17 @@ public struct Description: Sendable, Hashable {
     public var storePath: String
     public var api: APIDescription
     /// Sound: `schema.problems()` is empty.
-    public var schema: Schema
-    public var mapping: Mapping
+    public var schema: Schema {
+        didSet { declareRelationships() }
+    }
+    /// What an `Importer` takes: the attributes and relationships as declared, and for each entity
+    /// the relationships that are stored at the other side and may be listed here
+    /// (`EntityMapping.declared`).
+    ///
+    ///     let importer = try Importer(description.mapping, store.catalog)
+    public var mapping: Mapping {
+        didSet { declareRelationships() }
+    }
     /// In the order of the file. May be empty.
     public var endpoints: [Endpoint]
     /// Nil if it was made by code.
@@ -32,6 +41,18 @@ public struct Description: Sendable, Hashable {
         self.schema = schema
         self.mapping = mapping
         self.endpoints = endpoints
+        declareRelationships()
+    }
+
+    /// Completes the mapping with every relationship of the schema: a list may be at the side that
+    /// does not store it.
+    private mutating func declareRelationships() {
+        var completed = mapping
+        for entity in schema.entities where !entity.relationships.isEmpty {
+            completed.entities[entity.name, default: EntityMapping()].declared.formUnion(
+                entity.relationships.map(\.name))
+        }
+        if completed != mapping { mapping = completed }
     }
 
     /// The largest file that is read.

@@ -144,6 +144,10 @@ extension DescriptionReader {
                 continue
             }
             let name = entry.key.lowercased()
+            if let reason = DescriptionReader.reservedFields[name] {
+                report(field, entry.keyMark, "\(reason): remove the line")
+                continue
+            }
             if fields.contains(where: { $0.name.lowercased() == name }) {
                 report(
                     field, entry.keyMark,
@@ -156,6 +160,19 @@ extension DescriptionReader {
         }
         return fields
     }
+
+    /// Fields that say where a message ends, or that speak to the next machine on the way (RFC 9110 §7.6.1, RFC 9112 §6): the transport sets
+    /// them, and what contradicts it lets one request pass for two.
+    private static let reservedFields: [String: String] = {
+        let framing = "the transport sets this header field by the body that it sends"
+        let hop = "this header field is about one connection, which is the transport's"
+        return [
+            "content-length": framing, "transfer-encoding": framing, "trailer": framing, "expect": framing,
+            "connection": hop, "keep-alive": hop, "te": hop, "upgrade": hop, "http2-settings": hop, "proxy-connection": hop,
+            "proxy-authenticate": hop, "proxy-authorization": hop,
+            "host": "the host of a request is that of its URL; write it in `base`",
+        ]
+    }()
 
     static func isTokenByte(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)

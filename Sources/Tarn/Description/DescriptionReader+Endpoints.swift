@@ -24,7 +24,7 @@ extension DescriptionReader {
         guard
             let section = section(
                 entry.value, field, keys: [
-                    "path", "with", "method", "body", "form", "records", "entity", "paginate", "restart", "limit", "for_each", "commit", "orphans",
+                    "path", "with", "method", "body", "form", "records", "entity", "paginate", "restart", "limit", "more", "for_each", "commit", "orphans",
                     "responses", "metadata",
                 ],
                 required: DescriptionReader.hasEnvelope(entry.value) ? ["path"] : ["path", "entity"],
@@ -37,7 +37,7 @@ extension DescriptionReader {
             plainKeyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
         }
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
-        let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section)
+        let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section), more = more(section)
         let (method, body) = requestBody(section)
         let forEach = forEach(section, listing: entity, schema), template = endpointPath(section, parameters, forEach, schema)
         let commitUnit = commitUnit(section), orphans = orphans(section, entity: entity, isEnvelope: envelope != nil, forEach, schema)
@@ -53,7 +53,7 @@ extension DescriptionReader {
         guard let path = template?.description, let entity else { return nil }
         return Endpoint(
             name: entry.key, method: method, path: path, parameters: parameters, body: body, records: records ?? KeyPath(keys: []), entity: entity,
-            envelope: envelope ?? [], pagination: pagination ?? .singlePage, deep: deep, limits: limits, forEach: forEach, commitUnit: commitUnit, orphans: orphans, responses: responses,
+            envelope: envelope ?? [], pagination: pagination ?? .automatic, deep: deep, limits: limits, more: more, forEach: forEach, commitUnit: commitUnit, orphans: orphans, responses: responses,
             metadata: metadata, place: "\(file):\(entry.keyMark.line)")
     }
 

@@ -164,7 +164,7 @@ extension AttributeType {
         case .date: Timestamp(text).map(Value.date)
         case .uuid: UUID(uuidString: text).map(Value.uuid)
         case .url: .url(text)
-        case .json: (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)).map { _ in .json(text) }
+        case .json: (try? JSONValue(text)).map { _ in .json(text) }
         case .enumeration(let values): values.contains(text) ? .string(text) : nil
         case .array: nil
         }

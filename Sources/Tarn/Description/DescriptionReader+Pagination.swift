@@ -215,6 +215,22 @@ extension DescriptionReader {
             records: section["records"].flatMap { integer($0, section.path("records"), minimum: 1) }, stopsQuietly: end == .stop)
     }
 
+    private enum MoreWord: String, CaseIterable { case fail, ignore }
+
+    /// `more: ignore`, or the header fields and the paths that do not count.
+    mutating func more(_ endpoint: Section) -> PageEvidence.Rule {
+        guard let value = endpoint["more"] else { return .fail }
+        guard case .mapping = value.content else {
+            let word: MoreWord? = word(endpoint, "more", "word for more")
+            return word == .ignore ? .ignore : .fail
+        }
+        guard let section = section(value, endpoint.path("more"), keys: ["ignore"], required: ["ignore"], example: ["ignore": "ignore: [meta.total]"])
+        else { return .fail }
+        let names = texts(section, "ignore")
+        for name in names where name.text.isEmpty { report(section.path("ignore"), name.mark, "must not be empty") }
+        return .ignoring(Set(names.map(\.text)))
+    }
+
     // MARK: Bodies
 
     /// The method and the body of an endpoint's requests.

@@ -5,13 +5,14 @@ import TarnHTTP
 extension DescriptionReader {
     mutating func pace(_ api: Section) -> Pace {
         guard let value = api["pace"],
-            let section = section(value, "api.pace", keys: ["per_second", "burst", "concurrent", "headers", "longest_wait"])
+            let section = section(value, "api.pace", keys: ["per_second", "burst", "concurrent", "headers", "longest_wait", "longest_limit"])
         else { return Pace() }
         var pace = Pace()
         pace.perSecond = section["per_second"].flatMap { number($0, section.path("per_second"), above: 0) }
         pace.burst = section["burst"].flatMap { integer($0, section.path("burst"), minimum: 1) } ?? pace.burst
         pace.concurrent = section["concurrent"].flatMap { integer($0, section.path("concurrent"), minimum: 1) }
         pace.longestWait = seconds(section, "longest_wait") ?? pace.longestWait
+        pace.longestLimit = seconds(section, "longest_limit") ?? pace.longestLimit
         if section["burst"] != nil, section["per_second"] == nil {
             report(section, "burst", "without per_second there is nothing to save up: write per_second too, or remove the line")
         }

@@ -27,6 +27,8 @@ public struct Endpoint: Sendable, Hashable {
     public var deep: DeepPages?
     /// How far a walk may go.
     public var limits: Limits
+    /// Which signs count that there is more than a walk takes.
+    public var more: PageEvidence.Rule
     /// Set if the endpoint is walked once for every stored record of an entity.
     public var forEach: ForEach?
     /// What is committed together.
@@ -115,7 +117,8 @@ public struct Endpoint: Sendable, Hashable {
 
     public init(
         name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil, records: KeyPath = KeyPath(keys: []), entity: String,
-        envelope: [EnvelopePart] = [], pagination: Pagination = .singlePage, deep: DeepPages? = nil, limits: Limits = Limits(),
+        envelope: [EnvelopePart] = [], pagination: Pagination = .automatic, deep: DeepPages? = nil, limits: Limits = Limits(),
+        more: PageEvidence.Rule = .fail,
         forEach: ForEach? = nil,
         commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil, responses: [ResponseRule] = [],
         metadata: [Metadata] = [], place: String = ""
@@ -142,6 +145,7 @@ public struct Endpoint: Sendable, Hashable {
         self.body = body
         self.deep = deep
         self.limits = limits
+        self.more = more
         self.forEach = forEach
         self.place = place
     }

@@ -8,9 +8,14 @@ import TarnStore
 struct Batch {
     struct Page {
         var entry: ResponseEntry
-        var isImported: Bool
+        /// The stored entry that a 304 has confirmed; nil if the page was imported.
+        var asked: ResponseEntry?
+        /// The walk of the endpoint's walks that the page is of.
+        var target: Int
         /// Under which its listed records are noted; nil if no orphans are looked for.
         var members: String?
+
+        var isImported: Bool { asked == nil }
     }
 
     /// A walk that is complete with this batch, and whose orphans are to be looked at when it is committed.

@@ -63,22 +63,27 @@ extension Mirror {
     ) async -> SyncReport {
         var sync = SyncReport()
         do {
-            let pipeline = try ImportPipeline(description.importMapping, store.catalog), scope = try await scope()
-            var walks: [Walk] = []
-            for request in requests { walks.append(try walk(request, pipeline, scope)) }
-            // Side by side, though they are taken one after the other.
-            for index in walks.indices { walks[index].askFirst() }
-            var done = 0, isOver = false
-            for index in walks.indices {
-                walks[index].holdsCommits = isAtomic
-                if isOver { walks[index].giveUp() } else { await walks[index].run() }
-                let failures = walks[index].report.failures
-                isOver = isOver || failures.contains(where: \.endsEverything) || isAtomic && !failures.isEmpty
-                done += 1
-                progress(BatchProgress(index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: walks.count))
+            let pipeline = try ImportPipeline(description.mapping, store.catalog), scope = try await scope()
+            // Once more, without conditions, if a 304 of an atomic group does not count any more.
+            for isUnconditional in [false, true] {
+                var walks: [Walk] = []
+                for request in requests { walks.append(try walk(request, pipeline, scope, isUnconditional: isUnconditional)) }
+                // Side by side, though they are taken one after the other.
+                for index in walks.indices { walks[index].askFirst() }
+                var done = 0, isOver = false
+                for index in walks.indices {
+                    walks[index].holdsCommits = isAtomic
+                    if isOver { walks[index].giveUp() } else { await walks[index].run() }
+                    let failures = walks[index].report.failures
+                    isOver = isOver || failures.contains(where: \.endsEverything) || isAtomic && !failures.isEmpty
+                    done += 1
+                    guard !isUnconditional else { continue }
+                    progress(BatchProgress(index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: walks.count))
+                }
+                let isCommitted = isAtomic && !isOver ? await Walk.commitHeld(&walks) : true
+                sync.endpoints = walks.map(\.report)
+                if isCommitted { break }
             }
-            if isAtomic, !isOver { await Walk.commitHeld(&walks) }
-            sync.endpoints = walks.map(\.report)
         } catch {
             sync.endpoints = [failed(error)]
         }
@@ -86,7 +91,7 @@ extension Mirror {
         return sync
     }
 
-    private func walk(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String) throws -> Walk {
+    private func walk(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String, isUnconditional: Bool) throws -> Walk {
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
             throw MirrorError.endpoint(place: description.file, message: "there is no endpoint \(request.endpoint)")
         }
@@ -97,6 +102,7 @@ extension Mirror {
         var walk = Walk(
             mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope, fingerprint: fingerprint, progress: { _ in },
             retry: request.retry)
+        walk.isUnconditional = isUnconditional
         // Progress of its own: the endpoint's is about the whole list.
         walk.variant = request.parameters.isEmpty
             ? nil : SHA256.hexadecimal(request.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16).description

@@ -40,12 +40,26 @@ public struct Mirror: Sendable {
         public var hooks: (@Sendable (Endpoint) -> ImportHooks)?
         /// When a request is sent again, whatever the description says; nil for what it says.
         public var retry: RetryPolicy?
+        /// Whether requests are sent although a server's limit is used up: what the store has of limits is forgotten, and what
+        /// servers say of them before they refuse is not obeyed.
+        public var ignoresLimits = false
+        /// Called when requests begin to wait: for a limit, for the pace, or before another try.
+        public var onWait: (@Sendable (RequestWait) -> Void)?
         /// A directory to which every exchange is written, without secrets, for a `FixtureTransport`; nil for none. Conditions are not sent then.
         public var recordsTo: String?
         /// Where requests, waits and retries are told of, without secrets; nil for nowhere.
         public var logger: Logger?
         /// The clock of waits and of what is noted with answers, and the chance of waits.
         public var time = TimeSource.system
+        /// Whether a sync waits while another one, in this process or another, walks one of its
+        /// endpoints into the store. Otherwise it ends with
+        /// ``MirrorError/busy(endpoint:processID:)``.
+        public var waitsForOtherSyncs = false
+        /// Called wherever a sync or a cache is suspended: proofs of races delay it there.
+        package var interleave: (@Sendable () async -> Void)?
+        /// Whether a sync claims its endpoints, so that no other sync walks them meanwhile. False
+        /// in proofs of races only.
+        package var claimsEndpoints = true
 
         public init() {}
     }
@@ -79,9 +93,11 @@ public struct Mirror: Sendable {
             }
         }
         budgets = BudgetKeeper(store)
+        var pace = api.pace
+        if options.ignoresLimits { pace.obeysHeaders = false }
         paced = PacedTransport(
             ObservedTransport(
-                transport, logger: options.logger, secretParameters: Set([api.authentication.queryParameter].compactMap(\.self))), pace: api.pace, budgets: budgets.restored, time: options.time)
+                transport, logger: options.logger, secretParameters: Set([api.authentication.queryParameter].compactMap(\.self))), pace: pace, budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
         let retry = options.retry ?? api.retry
         var tokens = retry
         // What asks for a token may use up the one that it shows.
@@ -103,13 +119,23 @@ public struct Mirror: Sendable {
         }
     }
 
+    /// The servers to which redirects may lead: those to which links may.
+    private var redirects: RedirectScope {
+        let api = description.api
+        return RedirectScope(
+            bases: [api.base] + api.aliases + api.follows, moved: options.base.map { RedirectScope.Moved(from: api.base, to: $0) })
+    }
+
     /// What an endpoint's requests go through.
     func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil) -> RetryingTransport {
         RetryingTransport(
-            recording ?? authorized, policy: retry ?? options.retry ?? description.api.retry, rules: rules(of: endpoint),
+            RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? description.api.retry, rules: rules(of: endpoint),
             refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() }, time: options.time,
-            logger: options.logger)
+            logger: options.logger, onWait: options.onWait)
     }
+
+    /// A point where others may run.
+    func pause() async { await options.interleave?() }
 
     /// What is to be done with certain answers, the first one that fits.
     func rules(of endpoint: Endpoint) -> [ResponseRule] { endpoint.responses + description.api.responses }
@@ -121,24 +147,44 @@ public struct Mirror: Sendable {
     ///
     /// A failure ends its walk and is in the report; other endpoints go on, unless they would fail for the same reason.
     /// Cancelling the task stops before the next page.
+    ///
+    /// A sync that was interrupted (killed, cancelled, or cut off from the network after some
+    /// pages) is continued by the next one over the same endpoints: what it had finished, endpoints
+    /// and parents of a `for_each`, is not requested again. See ``SyncReport/resumed``.
+    ///
+    /// One sync at a time walks an endpoint into a store. A second one, here or in another process,
+    /// ends with ``MirrorError/busy(endpoint:processID:)``, or waits:
+    /// ``Options/waitsForOtherSyncs``.
     public func sync(
         _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async -> SyncReport {
         var sync = SyncReport()
         let pipeline: ImportPipeline
         let scope: String
+        let claim: SyncClaim?
+        let run: SyncRun
+        let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
         do {
-            pipeline = try ImportPipeline(description.importMapping, store.catalog)
+            claim = try await claimed(endpoints.map(\.name))
+            pipeline = try ImportPipeline(description.mapping, store.catalog)
             scope = try await self.scope()
+            run = try SyncRun(
+                self, endpoints.map { ($0.name, description.fingerprint(of: $0)) }, isAll: endpoints.count == description.endpoints.count,
+                authScope: scope, now: Timestamp(options.time.now()))
         } catch {
             sync.endpoints = [failed(error)]
             return sync
         }
-        for endpoint in description.endpoints where names?.contains(endpoint.name) ?? true {
+        // Until the sync is over.
+        defer { withExtendedLifetime(claim) {} }
+        sync.resumed = run.resumed
+        for (index, endpoint) in endpoints.enumerated() {
             var walk = Walk(
                 mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope,
                 fingerprint: description.fingerprint(of: endpoint),
                 progress: progress)
+            walk.syncRun = run
+            walk.isLastOfSync = index == endpoints.count - 1 && !sync.failures.contains(where: \.isInterruption)
             let started = ContinuousClock.now
             await walk.run()
             let elapsed = (ContinuousClock.now - started).components
@@ -146,8 +192,39 @@ public struct Mirror: Sendable {
             sync.endpoints.append(walk.report)
             if walk.report.failures.contains(where: \.endsEverything) { break }
         }
+        await finish(run, &sync)
         await saveBudgets(&sync)
         return sync
+    }
+
+    /// Notes that a sync is over, unless the next one is to continue it: one that was cancelled, or
+    /// cut off after it has committed pages.
+    private func finish(_ run: SyncRun, _ sync: inout SyncReport) async {
+        let interruptions = sync.failures.filter(\.isInterruption)
+        let isCancelled = interruptions.contains { if case .cancelled = $0 { true } else { false } }
+        guard run.isOpen, !isCancelled, interruptions.isEmpty || sync.pages == 0 else { return }
+        do {
+            let checkpoint = run.completed(at: Timestamp(options.time.now()))
+            try await store.write(alone: true) { try $0.setCheckpoint(run.name, checkpoint) }
+        } catch {
+            // A store that has failed already has said so.
+            if !sync.failures.contains(where: { if case .store = $0 { true } else { false } }) { sync.endpoints.append(failed(error)) }
+        }
+    }
+
+    /// Claims endpoints for a sync.
+    ///
+    /// - Throws: `MirrorError.busy`, `CancellationError`.
+    private func claimed(_ endpoints: [String]) async throws -> SyncClaim? {
+        guard options.claimsEndpoints else { return nil }
+        while true {
+            do throws(SyncClaim.Taken) {
+                return try SyncClaim.claim(endpoints, directory: store.path)
+            } catch {
+                guard options.waitsForOtherSyncs else { throw MirrorError.busy(endpoint: error.endpoint, processID: error.processID) }
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
     }
 
     /// Who asks, as a keyed hash: what is stored for one is not served to another.
@@ -191,10 +268,10 @@ public struct Mirror: Sendable {
     func request(_ url: String) -> HTTPRequest {
         let headers = HTTPHeaders(description.api.headers)
         guard let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base), !target.hasSameOrigin(as: home) else {
-            return HTTPRequest(url: requestURL(url), headers: headers)
+            return HTTPRequest(records: requestURL(url), headers: headers)
         }
         // Another server, to which links may lead: it learns nothing that only this API should know.
-        return HTTPRequest(url: url, headers: headers.harmless)
+        return HTTPRequest(records: url, headers: headers.harmless)
     }
 
     static func mirrorError(_ error: any Error, url: String, place: String) -> MirrorError {
@@ -207,5 +284,13 @@ public struct Mirror: Sendable {
         case is CancellationError: .cancelled
         default: .endpoint(place: place, message: "\(error)")
         }
+    }
+}
+
+extension HTTPRequest {
+    /// A request of which the records of a success are of use, and the beginning of a refusal.
+    fileprivate init(records url: String, headers: HTTPHeaders) {
+        self.init(url: url, headers: headers)
+        responseLimits = .records
     }
 }

@@ -1,5 +1,6 @@
 // Why a walk over an endpoint stopped. What was committed before stays.
 
+import Glibc
 import TarnHTTP
 import TarnImport
 import TarnStore
@@ -22,6 +23,10 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     /// A secret is not where the description says.
     case secret(SecretError)
     case store(StoreError)
+    /// The requests for some parents of a `for_each` failed alike; the others were walked.
+    case parents(entity: String, count: Int, first: String)
+    /// Another sync walks an endpoint into this store: its process, if that is known.
+    case busy(endpoint: String, processID: Int32?)
     case cancelled
 
     public var description: String {
@@ -37,6 +42,11 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
             "the environment variable \(variable), which holds the token of this API, is not set"
         case .secret(let error): error.description
         case .store(let error): error.description
+        case .parents(let entity, let count, let first):
+            count == 1 ? "for 1 \(entity), which is passed by: \(first)" : "for \(count) records of \(entity), which are passed by; the first: \(first)"
+        case .busy(let endpoint, let processID):
+            "\(endpoint): \(processID.map { $0 == getpid() ? "this process (\($0))" : "process \($0)" } ?? "another process") syncs it into "
+                + "this store at the moment; wait until it is done (--wait), or sync other endpoints"
         case .cancelled: "interrupted; what was committed stays, and the next sync goes on from there"
         }
     }
@@ -56,11 +66,83 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the server takes no more requests for now: its rate limit is used up (RFC 6585 §4).
+    public var isLimited: Bool {
+        switch self {
+        case .status(let code, _, _, _): code == 429
+        case .transport(let error): error.kind == .rateLimit
+        default: false
+        }
+    }
+
+    /// The error of a final refusal. Some servers refuse with 403 what is over a limit: that is no matter of credentials.
+    static func refusal(_ response: HTTPResponse, method: String, url: String, message: String) -> MirrorError {
+        guard response.status == 403, RetryPolicy.isPassing(.answer(status: 403, headers: response.headers)) else {
+            return .status(code: response.status, method: method, url: url, message: message)
+        }
+        return .transport(
+            TransportError(
+                .rateLimit, method: method, url: url, detail: "the server answers 403" + (message.isEmpty ? "" : ": \(message)")))
+    }
+
     /// Whether other endpoints would fail for the same reason.
     var endsEverything: Bool {
         switch self {
-        case .store, .cancelled: true
+        case .store, .cancelled, .busy: true
         default: isUnreachable || isAuthentication
+        }
+    }
+
+    /// Whether the next sync continues one that ended so: the error is about the moment, and not
+    /// about what was asked for.
+    var isInterruption: Bool {
+        switch self {
+        case .store, .cancelled: true
+        default: isUnreachable || isLimited
+        }
+    }
+}
+
+// MARK: Parents of a for_each
+
+extension MirrorError {
+    /// Whether the error is about one parent's requests: those for other parents may succeed.
+    ///
+    /// About a parent are refusals of its requests (4xx) and answers that cannot be used. About the
+    /// endpoint are refused credentials (401, 407), limits (408, 425, 429), whatever keeps requests
+    /// from being sent, and the store.
+    var isOfParent: Bool {
+        switch self {
+        case .status(let code, _, _, _): ![401, 407, 408, 425, 429].contains(code)
+        case .response, .noKeys, .pagination, .endpoint: true
+        case .transport: isServers
+        case .missingToken, .secret, .store, .parents, .busy, .cancelled: false
+        }
+    }
+
+    /// Whether the server, and not the request, may be the cause: several in a row end the
+    /// endpoint.
+    var isServers: Bool {
+        switch self {
+        case .status(let code, _, _, _): code >= 500
+        case .transport(let error):
+            switch error.kind {
+            case .timeout, .tooLarge, .protocol, .cutShort, .tls: true
+            default: false
+            }
+        default: false
+        }
+    }
+
+    /// What failures of parents are counted by.
+    var kind: String {
+        switch self {
+        case .status(let code, _, _, _): String(code)
+        case .transport(let error): "\(error.kind)"
+        case .response: "response"
+        case .noKeys: "noKeys"
+        case .pagination: "pagination"
+        default: "endpoint"
         }
     }
 }

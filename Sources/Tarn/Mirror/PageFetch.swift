@@ -14,14 +14,18 @@ struct PageFetch {
 
     init(
         _ request: PageRequest, key: RequestKey, stored: ResponseEntry?, shownURL: String, sending sent: HTTPRequest,
-        over transport: RetryingTransport
+        over transport: RetryingTransport, pausing pause: @escaping @Sendable () async -> Void
     ) {
         self.request = request
         self.key = key
         self.stored = stored
         self.shownURL = shownURL
         task = Task {
-            do throws(TransportError) { return .success(try await transport.send(sent)) } catch { return .failure(error) }
+            await pause()
+            let result: Result<HTTPResponse, TransportError>
+            do throws(TransportError) { result = .success(try await transport.send(sent)) } catch { result = .failure(error) }
+            await pause()
+            return result
         }
     }
 

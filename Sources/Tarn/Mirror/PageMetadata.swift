@@ -6,7 +6,7 @@ import TarnImport
 import TarnStore
 
 /// The metadata of a response's entry.
-struct PageMetadata: Codable {
+struct PageMetadata: Encodable {
     private var values: [String: String]?
     /// Last, smallest and largest.
     private var records: [String]?
@@ -17,7 +17,7 @@ struct PageMetadata: Codable {
     init?(_ facts: DocumentFacts, _ wants: PageWants, _ names: [Endpoint.Metadata] = []) {
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
         kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
-        let found = zip(wants.values, facts.values).compactMap { path, value in value.map { (path, $0) } }
+        let found = zip(wants.values, facts.values).compactMap { path, value in value.map { (path, $0) } } + facts.members.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
         if values == nil, records == nil, kept == nil { return nil }
@@ -29,33 +29,47 @@ struct PageMetadata: Codable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What an endpoint wanted to keep, as JSON by its name.
-    static func kept(_ text: String?) -> [String: String] {
-        guard let text, let metadata = try? JSONDecoder().decode(PageMetadata.self, from: Data(text.utf8)) else { return [:] }
-        return metadata.kept ?? [:]
+    /// What a text of ``text`` says: for the page after it, and what the endpoint keeps, as JSON by
+    /// its name.
+    static func read(_ text: String?) -> (
+        values: [String: String], records: PageFacts.RecordValues?, kept: [String: String]
+    ) {
+        guard let metadata = text.flatMap({ JSONBody(parsing: $0) }) else { return ([:], nil, [:]) }
+        var records: [String] = []
+        if case .array(let values)? = metadata[["records"]] { records = values.compactMap { if case .string(let text) = $0 { text } else { nil } } }
+        return (
+            texts(metadata[["values"]]),
+            records.count == 3
+                ? PageFacts.RecordValues(last: records[0], smallest: records[1], largest: records[2]) : nil,
+            texts(metadata[["kept"]])
+        )
     }
 
-    static func facts(_ text: String?) -> (values: [String: String], records: PageFacts.RecordValues?) {
-        guard let text, let metadata = try? JSONDecoder().decode(PageMetadata.self, from: Data(text.utf8)) else { return ([:], nil) }
-        let records = metadata.records ?? []
-        return (
-            metadata.values ?? [:],
-            records.count == 3 ? PageFacts.RecordValues(last: records[0], smallest: records[1], largest: records[2]) : nil
-        )
+    private static func texts(_ value: JSONBody?) -> [String: String] {
+        guard case .object(let members)? = value else { return [:] }
+        let texts = members.compactMap { member -> (String, String)? in
+            if case .string(let text) = member.value { (member.key, text) } else { nil }
+        }
+        return Dictionary(texts) { _, last in last }
+    }
+
+    /// Equal for pages that list the same records in the same order; nil if not all of a page's
+    /// elements are known.
+    static func digest(of listed: [ListedRecord], count: Int, skipped: Int) -> Int? {
+        guard skipped == 0, count > 0, listed.count == count else { return nil }
+        var hasher = Hasher()
+        for record in listed { hasher.combine(record) }
+        return hasher.finalize()
     }
 }
 
 extension ResponseEntry {
     /// What the page says about its successor, now or when it was answered last.
     var pageFacts: PageFacts {
-        let (values, records) = PageMetadata.facts(metadata)
-        var digest: Int?
-        if skipped == 0, count > 0, listed.count == count {
-            var hasher = Hasher()
-            for record in listed { hasher.combine(record) }
-            digest = hasher.finalize()
-        }
-        return PageFacts(headers: HTTPHeaders(flat: headers), recordCount: count, values: values, records: records, digest: digest)
+        let metadata = PageMetadata.read(metadata)
+        return PageFacts(
+            headers: HTTPHeaders(flat: headers), recordCount: count, values: metadata.values, records: metadata.records,
+            digest: PageMetadata.digest(of: listed, count: count, skipped: skipped))
     }
 }
 
@@ -65,9 +79,11 @@ extension HTTPHeaders {
         "ETag", "Last-Modified", "Link", "Cache-Control", "Expires", "Date", "Age", "Vary", "Content-Type",
     ]
 
+    private static let keptKeys = Set((keptNames + PageEvidence.fields).map { $0.lowercased() })
+
     /// The fields that are kept of a response, as a flat list.
     func kept(also others: [String]) -> [String] {
-        let names = Set((HTTPHeaders.keptNames + others).map { $0.lowercased() })
+        let names = HTTPHeaders.keptKeys.union(others.map { $0.lowercased() })
         return fields.filter { names.contains($0.name.lowercased()) }.flatMap { [$0.name, $0.value] }
     }
 

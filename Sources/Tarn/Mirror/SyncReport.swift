@@ -2,6 +2,7 @@
 
 import TarnHTTP
 import TarnImport
+import TarnStore
 
 public struct SyncReport: Sendable {
     public struct Endpoint: Sendable {
@@ -13,6 +14,12 @@ public struct SyncReport: Sendable {
         public var listed = 0
         /// Whether it went on where an interrupted sync had stopped.
         public var isResumed = false
+        /// Whether the interrupted sync that this one has continued had completed it: nothing was
+        /// requested.
+        public var wasFinished = false
+        /// Parents of a `for_each` for which the interrupted sync had completed the walk, or passed
+        /// it by: nothing was requested for them.
+        public var finishedParents = 0
         public var report = ImportReport()
         /// Requests that were passed over, by a rule for their answers.
         public var ignored = 0
@@ -33,6 +40,8 @@ public struct SyncReport: Sendable {
     }
 
     public var endpoints: [Endpoint] = []
+    /// When the interrupted sync began that this one has continued; nil if this one is new.
+    public var resumed: Timestamp?
 
     public init() {}
 

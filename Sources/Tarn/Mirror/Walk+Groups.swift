@@ -21,8 +21,10 @@ extension Walk {
     }
 
     /// Commits what walks with one importer have held: all of it is one change.
-    static func commitHeld(_ walks: inout [Walk]) async {
-        guard let first = walks.indices.first else { return }
+    ///
+    /// - Returns: false if nothing was committed since a 304 does not count any more: the group has to be asked for again.
+    static func commitHeld(_ walks: inout [Walk]) async -> Bool {
+        guard let first = walks.indices.first else { return true }
         let held = walks.map(\.batch)
         for index in walks.indices.dropFirst() {
             walks[first].batch.append(walks[index].batch)
@@ -34,12 +36,14 @@ extension Walk {
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         let before = walks[first].report
         await walks[first].end()
-        guard walks[first].report.failures.isEmpty else { return }
+        guard walks[first].overtaken.isEmpty else { return false }
+        guard walks[first].report.failures.isEmpty else { return true }
         // The pages of each in its own report.
         (walks[first].report.pages, walks[first].report.listed, walks[first].report.notModified) = (before.pages, before.listed, before.notModified)
         for (index, batch) in zip(walks.indices, held) {
             for page in batch.pages { walks[index].count(page.entry, isImported: page.isImported) }
         }
+        return true
     }
 
     /// What is called when the walks' records are merged together: the hooks of each endpoint once.

@@ -26,12 +26,14 @@ extension Walk {
             if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = body.contentType }
         }
         // A condition counts where nothing is changed by asking (RFC 9110 §13.1.2).
-        let isConditional = endpoint.method == "GET" && !mirror.options.refetches
+        let isConditional = endpoint.method == "GET" && !mirror.options.refetches && !isUnconditional && !overtakenRequests.contains(key)
         let stored = try isConditional ? mirror.store.read { try $0.response(to: key) } : nil
         if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
-        let shownURL = Redaction.url(request.url)
+        let shownURL = Redaction.shown(request.url)
         progress(snapshot(requesting: shownURL))
-        return PageFetch(page, key: key, stored: stored, shownURL: shownURL, sending: request, over: transport)
+        let mirror = mirror
+        return PageFetch(
+            page, key: key, stored: stored, shownURL: shownURL, sending: request, over: transport, pausing: { await mirror.pause() })
     }
 
     /// A stored record that the endpoint is walked for.
@@ -102,19 +104,22 @@ extension Walk {
             return path
         }
         return DocumentQuestions(
-            values: try wants.values.map(path), record: try wants.record.map(path), documents: endpoint.metadata.map(\.path))
+            values: try wants.values.map(path), record: try wants.record.map(path), documents: endpoint.metadata.map(\.path),
+            members: Walk.pageMembers)
     }
+
+    /// What envelopes have about other pages.
+    private static let pageMembers = MemberNames(
+        scalars: PageEvidence.memberNames.scalars, nested: PageEvidence.memberNames.nested, objects: PageEvidence.memberNames.objects)
 
     /// What the server says about a refusal: the usual members of a JSON answer, else the beginning of the text, on one line.
     static func message(of response: HTTPResponse) -> String {
-        let text: String
-        if let object = try? JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any],
-            let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap({ object[$0] as? String }).first
-        {
-            text = said
-        } else {
-            text = String(decoding: response.body.prefix(200), as: UTF8.self)
-        }
+        // Transports read no more of it. One of the user's own may.
+        let body = response.body.prefix(HTTPRequest.ResponseLimits.records.refusal)
+        let object = body.count == response.body.count ? JSONBody(parsing: body) : nil
+        let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap { object?.text(of: $0) }.first
+        // One scalar at a time: one character may have any number of them.
+        let text = said.map { String($0.unicodeScalars.prefix(400)) } ?? String(decoding: body.prefix(200), as: UTF8.self)
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let message = line.count > 160 ? line.prefix(160) + "…" : line
         guard let wait = RateLimit.wait(status: response.status, response.headers, now: Date()), wait > .zero else { return message }
@@ -127,10 +132,12 @@ extension Mirror {
     /// Where the links of an endpoint's pages may lead, and how far.
     func bounds(of endpoint: Endpoint) -> PageSequence.Bounds {
         let api = description.api
-        return PageSequence.Bounds(
+        var bounds = PageSequence.Bounds(
             base: api.base, aliases: api.aliases + [options.base].compactMap(\.self), follows: api.follows,
             pageLimit: min(options.pageLimit, endpoint.limits.pages ?? .max), recordLimit: endpoint.limits.records,
             stopsAtLimit: endpoint.limits.stopsQuietly, secretParameter: api.authentication.queryParameter)
+        bounds.more = endpoint.more
+        return bounds
     }
 }
 

@@ -34,6 +34,30 @@ struct Walk {
     private(set) var hooks = ImportHooks()
     /// What distinguishes the walk from others over the same endpoint; nil for the endpoint's own.
     var variant: String?
+    /// Whether all pages are requested without conditions.
+    var isUnconditional = false
+    /// Requests whose 304 did not count: another one had replaced the stored entry meanwhile. They
+    /// are sent again without a condition.
+    private(set) var overtakenRequests: Set<RequestKey> = []
+    /// The walks, of those of all parents, whose pages were not committed for such a 304.
+    private(set) var overtaken: Set<Int> = []
+    /// The number of the current walk among those of all parents.
+    private var target = 0
+    /// Whether the current walk is repeated in this sync.
+    private var isRepeated = false
+    /// The sync that the walk belongs to; nil for one of a group or a cache.
+    var syncRun: SyncRun?
+    /// Whether nothing of the sync comes after this endpoint.
+    var isLastOfSync = false
+    private var isLastTarget = false
+    /// How far the current walk is, under the name of its checkpoint.
+    private var position: (name: String, checkpoint: Checkpoint)?
+    /// How far it was at its beginning.
+    private var beginning: (name: String, checkpoint: Checkpoint)?
+    /// What has ended walks for single parents.
+    var passedBy = PassedByParents()
+    /// Whether what has failed concerns the parents that are still to come as well.
+    private var endsWalks = false
 
     init(
         mirror: Mirror, endpoint: Endpoint, pipeline: ImportPipeline, authScope: String, fingerprint: String,
@@ -60,15 +84,29 @@ struct Walk {
         pipeline.configure { $0.hooks = hooks }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         do {
-            guard let forEach = endpoint.forEach else {
-                await walk(parent: nil)
-                return await end()
+            let targets: [Parent?] = try endpoint.forEach.map { try parents($0) } ?? [nil]
+            defer { if let forEach = endpoint.forEach { report.failures.insert(contentsOf: passedBy.failures(of: forEach.entity), at: 0) } }
+            var next = 0, again: [Int] = []
+            while true {
+                if !again.isEmpty || next < targets.count {
+                    isRepeated = !again.isEmpty
+                    target = isRepeated ? again.removeFirst() : next
+                    if !isRepeated { next += 1 }
+                    isLastTarget = again.isEmpty && next == targets.count
+                    await walk(parent: targets[target])
+                } else {
+                    await end()
+                    if overtaken.isEmpty { break }
+                }
+                if endsWalks || report.failures.contains(where: \.endsEverything) {
+                    overtaken = []
+                    await end()
+                    break
+                }
+                // From what is committed of them on.
+                again = (overtaken.union(again)).sorted()
+                overtaken = []
             }
-            for parent in try parents(forEach) {
-                await walk(parent: parent)
-                if report.failures.contains(where: \.endsEverything) { break }
-            }
-            await end()
         } catch {
             report.failures.append(Mirror.mirrorError(error, url: "", place: endpoint.place))
         }
@@ -79,35 +117,76 @@ struct Walk {
         do {
             try await flush()
             try await settle()
+        } catch is RevalidationConflict {
+            // The pages are asked for again: see `overtaken`.
         } catch {
             report.failures.append(Mirror.mirrorError(error, url: shownURL, place: place))
         }
     }
 
     private mutating func walk(parent: Parent?) async {
+        (beginning, position) = (nil, nil)
         shownURL = Redaction.url(mirror.requestURL(mirror.description.api.base + endpoint.path))
         do {
             try await walk(from: try firstRequest(parent), parent)
         } catch {
             ahead?.task.cancel()
             ahead = nil
+            if error is RevalidationConflict { return discard() }
             let error = Mirror.mirrorError(error, url: shownURL, place: place)
             // What was handed over before is committed or not, whatever has happened since.
             do {
                 try await settle()
+            } catch is RevalidationConflict {
+                // This walk is one of those that begin again, unless nothing more is wanted.
+                if case .cancelled = error { report.failures.append(error) }
+                return discard()
             } catch let other {
                 let other = Mirror.mirrorError(other, url: shownURL, place: place)
                 // Who cancels the task cancels what it waits for.
                 if case .cancelled = other {} else { report.failures.append(other) }
             }
             report.failures.append(error)
+            if parent != nil, error.isOfParent {
+                report.failures.removeLast()
+                // What earlier parents have fetched is kept, and of a walk that is one change
+                // nothing.
+                if unit == .walk || importer.hasFailed {
+                    discard()
+                    position = beginning
+                }
+                if holdsCommits { return report.failures.append(error) }
+                return await passBy(error)
+            }
+            endsWalks = parent != nil
             // A walk that is one change is none now, nor is a unit that a record without a key has failed, and whoever cancels wants
             // nothing more to happen. Otherwise pages that were fetched before are kept.
             if case .cancelled = error { return discard() }
             if holdsCommits { return discard() }
             if unit == .walk || batch.isEmpty || importer.hasFailed { return discard() }
             await end()
+            // It is met again, or not, when the walk is repeated.
+            if !overtaken.isEmpty { report.failures.removeLast() }
         }
+    }
+
+    /// Notes that the walk for a parent has failed, so that a sync that continues this one does not
+    /// ask again.
+    private mutating func passBy(_ error: MirrorError) async {
+        let ends = passedBy.add(error, wasKnown: beginning?.checkpoint.failure?.kind == error.kind)
+        if let run = syncRun, let position {
+            var checkpoint = position.checkpoint
+            checkpoint.sync = run.id
+            checkpoint.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
+            batch.add(checkpoint, position.name)
+        }
+        if ends {
+            endsWalks = true
+            report.failures.append(error)
+        }
+        await end()
+        // Counted when the walk is repeated.
+        if !ends, !overtaken.isEmpty { passedBy.removeLast(error) }
     }
 
     private mutating func discard() {
@@ -126,20 +205,31 @@ struct Walk {
         let plan = SHA256.hexadecimal(Walk.text(of: first) + "\n" + fingerprint)
         let identity = WalkIdentity(name: name, endpoint, authScope: authScope, plan: plan)
         let old = try mirror.store.read { try $0.checkpoint(name) }
+        if let run = syncRun, run.hasFinished(old, plan: plan) {
+            try await finishOrphans(old, identity, name, plan, parent: parent?.key)
+            if parent != nil { report.finishedParents += 1 } else { report.wasFinished = true }
+            if let failure = old?.failure { passedBy.add(failure) }
+            return
+        }
         try await finishOrphans(old, identity, name, plan, parent: parent?.key)
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
             startedAt: now, completedAt: old?.completedAt, members: endpoint.orphans == nil ? nil : identity.members)
-        if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !mirror.options.restarts,
-            !mirror.options.refetches
-        {
+        let begins = (mirror.options.restarts || mirror.options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
+        if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !begins {
             // What is noted under something else, or not at all, is not known at the end.
             let members = old.members == checkpoint.members ? old.members : nil
             checkpoint = old
             checkpoint.members = members
             if next != pages.position { try pages.resume(at: next, ordinal: old.pages + 1, listed: old.records) }
-            report.isResumed = report.isResumed || old.pages > 0
+            report.isResumed = report.isResumed || old.pages > 0 && !isRepeated
         }
+        // As it was: whether the parent was passed by before.
+        checkpoint.failure = old?.failure
+        beginning = (name, checkpoint)
+        checkpoint.sync = syncRun?.id
+        checkpoint.failure = nil
+        position = (name, checkpoint)
         var goesOn = true
         while goesOn {
             try Task.checkCancellation()
@@ -148,8 +238,10 @@ struct Walk {
             let fetch = try ahead.flatMap { $0.request == pages.request ? $0 : nil } ?? ask(pages.request)
             ahead = nil
             goesOn = try await page(fetch, &pages, &checkpoint, checkpointName: name, identity, parent)
+            position = (name, checkpoint)
             if case .pages(let limit) = unit, batch.pages.count >= limit { try await flush() }
         }
+        passedBy.succeeded()
         if unit == .walk { try await flush() }
     }
 
@@ -162,14 +254,21 @@ struct Walk {
         let response = try await fetch.answer()
         let answeredBy = response.redirectedTo.map(mirror.canonicalURL)
         var entry: ResponseEntry
-        var isImported = false
+        var asked: ResponseEntry?
         switch try verdict(response, &pages) {
         case .notModified:
             guard let stored = fetch.stored else {
                 throw MirrorError.status(
                     code: 304, method: endpoint.method, url: shownURL, message: "not modified, but the request had no condition")
             }
+            if case .mismatched = CacheRules().validate(CachedResponse(stored), with: response) {
+                // RFC 9111 §4.3.4: it confirms another representation than the stored one.
+                overtakenRequests.insert(fetch.key)
+                return true
+            }
             entry = stored
+            asked = stored
+            entry.isInvalidated = false
             entry.headers = HTTPHeaders(flat: stored.headers).confirmed(byNotModified: response.headers).kept(also: pages.wants.fields)
             entry.validatedAt = now
         case .records(let isEmpty):
@@ -178,7 +277,6 @@ struct Walk {
             }
             let added = try isEmpty
                 ? Importer.Added(listed: [], count: 0) : draft(response, parent, fetch.request.url, from: checkpoint.records)
-            isImported = true
             entry = ResponseEntry(
                 request: fetch.key, status: response.status, headers: response.headers.kept(also: pages.wants.fields), fetchedAt: now,
                 validatedAt: now, scan: checkpoint.scan, count: added.count, listed: added.listed,
@@ -194,7 +292,9 @@ struct Walk {
         }
         entry.scan = checkpoint.scan
         entry.walk = identity.responses
-        let page = Batch.Page(entry: entry, isImported: isImported, members: endpoint.orphans == nil ? nil : identity.members)
+        entry.answeredBy = answeredBy
+        entry.position = pages.listPosition
+        let page = Batch.Page(entry: entry, asked: asked, target: target, members: endpoint.orphans == nil ? nil : identity.members)
         let before = checkpoint
         checkpoint.pages += 1
         checkpoint.records += entry.count
@@ -205,6 +305,12 @@ struct Walk {
         } catch {
             // The page itself is sound and is kept. The walk will go on with it: counted now, it would count twice, and the
             // number of the page after it would be one too high.
+            var before = before
+            if case .more = error {
+                // The next walk begins anew: the description may name another style, or records have moved between pages.
+                before.nextURL = nil
+                position?.checkpoint.nextURL = nil
+            }
             batch.add(page, before, checkpointName)
             throw error
         }
@@ -242,13 +348,15 @@ struct Walk {
                 code: response.status, method: endpoint.method, url: shownURL, message: rule?.message ?? Walk.message(of: response))
         case nil: break
         }
+        if let reason = response.partReason(askedWith: HTTPHeaders(mirror.description.api.headers)) {
+            throw MirrorError.status(code: response.status, method: endpoint.method, url: shownURL, message: reason)
+        }
         switch response.status {
         case 304: return .notModified
         case 200..<300: return .records(isEmpty: false)
         default:
             if try pages.restart(afterStatus: response.status) { return .again }
-            throw MirrorError.status(
-                code: response.status, method: endpoint.method, url: shownURL, message: Walk.message(of: response))
+            throw MirrorError.refusal(response, method: endpoint.method, url: shownURL, message: Walk.message(of: response))
         }
     }
 
@@ -259,6 +367,8 @@ struct Walk {
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = now
+        // What else of the sync was interrupted is continued by the next one.
+        if isLastOfSync, isLastTarget, !holdsCommits, let run = syncRun { batch.add(run.completed(at: now), run.name) }
         guard let rules = endpoint.orphans else { return }
         checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint)
         if checkpoint.hasOrphans {
@@ -296,6 +406,12 @@ struct Walk {
     /// for, and those of the query that was sent, which go before.
     private func context(_ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int) -> ImportContext {
         var parameters = parent?.values ?? [:]
+        // A path may name the record's own attribute without the record: {+url} is {+list.url}.
+        if let forEach = endpoint.forEach {
+            for (name, value) in parent?.values ?? [:] where name.hasPrefix(forEach.variable + ".") {
+                parameters[String(name.dropFirst(forEach.variable.count + 1))] = value
+            }
+        }
         for parameter in endpoint.parameters { parameters[parameter.name] = parameter.value }
         // Of a parameter that stands in the query several times, the first.
         for (name, value) in QueryParameters.values(in: url).reversed() { parameters[name] = value }
@@ -307,13 +423,16 @@ struct Walk {
     private mutating func flush() async throws {
         guard !batch.isEmpty, !holdsCommits else { return }
         try await settle()
+        await mirror.pause()
+        if let pending = syncRun?.pending, batch.checkpoints[pending.name] == nil { batch.add(pending.checkpoint, pending.name) }
         let done = batch
         batch = Batch()
         let mirror = mirror
         underWay = done
         await pipeline.start(
             to: mirror.store, responses: done.pages.filter(\.isImported).map(\.entry),
-            revalidated: done.pages.filter { !$0.isImported }.map(\.entry), checkpoints: done.checkpoints,
+            revalidated: done.pages.compactMap { page in page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) } },
+            checkpoints: done.checkpoints,
             trains: done.pages.contains(where: \.isImported)
         ) { report, writer in
             let dropped = Set(report.dropped)
@@ -331,10 +450,15 @@ struct Walk {
     private mutating func settle() async throws {
         guard let done = underWay else { return }
         underWay = nil
+        await mirror.pause()
         do {
             // Pages that were handed over are kept by who is cancelled; one change of everything may take long, and is taken back.
             if let imported = try await pipeline.finish(isCancellable: unit == .walk) { report.report.add(imported) }
         } catch {
+            if let conflict = error as? RevalidationConflict {
+                overtakenRequests.formUnion(conflict.requests)
+                overtaken.formUnion((done.pages + batch.pages).map(\.target) + [target])
+            }
             // What was fetched since is not stored either: the walk would go on behind what is missing.
             batch = Batch()
             throw error
@@ -342,6 +466,7 @@ struct Walk {
         if let failure = pipeline.trainingFailure {
             report.failures.append(Mirror.mirrorError(failure, url: shownURL, place: place))
         }
+        syncRun?.committed(done.checkpoints)
         for page in done.pages { count(page.entry, isImported: page.isImported) }
         for walk in done.completed { try await lookForOrphans(walk) }
     }

@@ -196,10 +196,7 @@ actor Authorizer {
 
     /// The whole of the new token, or the old one: never half of one.
     private static func save(_ secret: Secret, _ path: String, _ request: HTTPRequest) throws(TransportError) {
-        let temporary = path + ".new"
-        let isWritten = FileManager.default.createFile(
-            atPath: temporary, contents: Data((secret.exposed + "\n").utf8), attributes: [.posixPermissions: 0o600])
-        guard isWritten, rename(temporary, path) == 0 else {
+        guard PrivateFile.replace(path, with: Array((secret.exposed + "\n").utf8)) else {
             throw TransportError(
                 .credentials, method: request.method, url: request.url,
                 detail: "the new refresh token could not be written to \(path): the one that is there is used up")

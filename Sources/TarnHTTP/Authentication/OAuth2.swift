@@ -98,8 +98,14 @@ public struct OAuth2: Sendable, Hashable {
             form.append(.init("client_id", credentials.clientID.exposed))
             if let secret = credentials.clientSecret { form.append(.init("client_secret", secret.exposed)) }
         }
-        return HTTPRequest(method: "POST", url: tokenURL, headers: headers, body: Array(RequestBody.form(form).text.utf8))
+        var request = HTTPRequest(method: "POST", url: tokenURL, headers: headers, body: Array(RequestBody.form(form).text.utf8))
+        request.responseLimits = OAuth2.responseLimits
+        return request
     }
+
+    /// Of an answer of the server of tokens, in bytes.
+    private static let tokenAnswerLimit = 64 << 10
+    static let responseLimits = HTTPRequest.ResponseLimits(body: tokenAnswerLimit, refusal: tokenAnswerLimit)
 
     /// A token, and what comes with it.
     struct Token: Sendable {
@@ -111,24 +117,24 @@ public struct OAuth2: Sendable, Hashable {
 
     /// Reads the answer of the server of tokens (RFC 6749 §5.1, §5.2).
     static func token(from response: HTTPResponse) -> Result<Token, OAuth2Refusal> {
-        let object = (try? JSONSerialization.jsonObject(with: Data(response.body))) as? [String: Any] ?? [:]
+        // Whatever the transport has read: a token of such a length fits into no field.
+        let object = response.body.count <= tokenAnswerLimit ? JSONBody(parsing: response.body[...]) ?? .null : .null
         guard response.status == 200 || response.status == 201 else {
-            let said = [object["error"], object["error_description"]].compactMap { $0 as? String }.joined(separator: ": ")
+            let said = [object.text(of: "error"), object.text(of: "error_description")].compactMap { $0.map { String($0.prefix(200)) } }
+                .joined(separator: ": ")
             return .failure(OAuth2Refusal(reason: "answers \(response.status)\(said.isEmpty ? "" : ": \(said)")"))
         }
-        guard let access = object["access_token"] as? String, !access.isEmpty else {
+        guard let access = object.text(of: "access_token"), !access.isEmpty else {
             return .failure(OAuth2Refusal(reason: "answers without an access_token"))
         }
-        if let type = object["token_type"] as? String, type.lowercased() != "bearer" {
+        if let type = object.text(of: "token_type"), type.lowercased() != "bearer" {
             return .failure(OAuth2Refusal(reason: "hands out a token of another type than Bearer"))
         }
         guard access.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }) else {
             return .failure(OAuth2Refusal(reason: "hands out a token that no header field can hold"))
         }
-        // Some servers write the number as a text.
-        let lifetime = (object["expires_in"] as? NSNumber)?.doubleValue ?? (object["expires_in"] as? String).flatMap(Double.init)
         return .success(
-            Token(access: Secret(access), lifetime: lifetime, refresh: (object["refresh_token"] as? String).map(Secret.init)))
+            Token(access: Secret(access), lifetime: object.number(of: "expires_in"), refresh: object.text(of: "refresh_token").map(Secret.init)))
     }
 }
 

@@ -16,9 +16,9 @@ public struct ByteRange: Sendable, Hashable {
     /// - Parameters:
     ///   - request: the fields `Range` and `If-Range`.
     ///   - stored: the response that the range would be of.
-    ///   - length: bytes of its body.
+    ///   - length: bytes of the whole representation.
     public static func select(_ request: HTTPHeaders, of stored: CachedResponse, length: Int, at now: Int) -> Selection {
-        guard let text = request["Range"], stored.status == 200, condition(request, holdsFor: stored, at: now) else { return .whole }
+        guard let text = request["Range"], stored.status == 200 || stored.status == 206, condition(request, holdsFor: stored, at: now) else { return .whole }
         guard text.lowercased().hasPrefix("bytes=") else { return .whole }
         let parts = text.utf8.dropFirst(6).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: true).map { $0.trimmingWhitespace() }
             .filter { !$0.isEmpty }
@@ -43,15 +43,12 @@ public struct ByteRange: Sendable, Hashable {
         if let tag = EntityTag(value) {
             return !tag.isWeak && stored.headers["ETag"].flatMap(EntityTag.init) == tag
         }
+        // A tag that cannot be read is no date.
+        guard !value.utf8.contains(UInt8(ascii: "\"")) else { return false }
         // A date is strong only if the response was made a second later at least (RFC 9110 §8.8.2.2).
         guard let date = HTTPDate.seconds(value, now: now), let modified = stored.headers["Last-Modified"].flatMap({ HTTPDate.seconds($0, now: now) })
         else { return false }
         return date == modified && stored.date(now: now) > modified
-    }
-
-    /// Whether a `Content-Range` says that a 206 holds all of a representation, as `bytes 0-9/10` does (RFC 9110 §14.4).
-    public static func isComplete(_ contentRange: String, length: Int) -> Bool {
-        contentRange.lowercased() == "bytes 0-\(length - 1)/\(length)"
     }
 }
 

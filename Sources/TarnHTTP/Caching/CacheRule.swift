@@ -12,7 +12,7 @@ public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
     case mustRevalidate, proxyRevalidate, staleWhileRevalidate, staleIfError, disconnected, errorIsPassedOn
     // Whether it may be stored
     case storable, methodNotCacheable, statusNotFinal, statusNotUnderstood, statusNotCacheable, requestNoStore, responseNoStore, privateInShared
-    case authorized, partialContent, incomplete
+    case authorized, credentials, setsCookie, malformed, partialContent, incomplete
     // What a validation has shown
     case notModified, validatorDiffers, replaced, unsafeMethod, headUpdates, headDiffers
     // What the request wants
@@ -51,6 +51,8 @@ public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
         case .storable, .methodNotCacheable, .statusNotFinal, .statusNotCacheable: "RFC 9111 §3"
         case .incomplete, .partialContent: "RFC 9111 §3.3"
         case .authorized: "RFC 9111 §3.5"
+        case .credentials, .setsCookie: "RFC 9111 §7.3"
+        case .malformed: "RFC 9110 §5.5"
         case .notModified: "RFC 9111 §4.3.4"
         case .validatorDiffers, .replaced, .errorIsPassedOn: "RFC 9111 §4.3.3"
         case .headUpdates, .headDiffers: "RFC 9111 §4.3.5"
@@ -99,6 +101,9 @@ public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
         case .responseNoStore: "the response says no-store"
         case .privateInShared: "the response is private, and this cache is shared"
         case .authorized: "the request has Authorization, this cache is shared, and the response does not allow it"
+        case .credentials: "the request has a credential that no rule of this shared cache covers, or a field that changes its method"
+        case .setsCookie: "the response sets a cookie, this cache is shared, and the response does not allow it"
+        case .malformed: "a field of the response is not well-formed"
         case .partialContent: "it is a part of a representation"
         case .incomplete: "its body is not complete"
         case .notModified: "the server says that it has not changed"

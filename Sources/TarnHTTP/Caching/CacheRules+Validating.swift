@@ -4,9 +4,11 @@ extension CacheRules {
     /// The request that asks whether a stored response is still right (RFC 9111 §4.3.1).
     ///
     /// Conditions of the client are taken out: they are judged by what is stored afterwards (``clientHasCurrent(_:_:status:)``).
-    public func validation(of stored: CachedResponse, for request: HTTPRequest) -> HTTPRequest {
+    ///
+    /// - Parameter keepsRange: whether the client's range is sent along: if what is stored is no longer right, only that part comes (RFC 9110 §13.2.2).
+    public func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false) -> HTTPRequest {
         var conditional = request
-        for name in ["If-None-Match", "If-Modified-Since", "If-Range", "Range"] { conditional.headers[name] = nil }
+        for name in ["If-None-Match", "If-Modified-Since"] + (keepsRange ? [] : ["If-Range", "Range"]) { conditional.headers[name] = nil }
         Validators(stored.headers).apply(to: &conditional)
         return conditional
     }

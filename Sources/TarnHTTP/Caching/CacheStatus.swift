@@ -78,7 +78,7 @@ extension CacheRule {
         case .methodNotCacheable: .method
         case .requestNoCache, .pragmaNoCache, .requestMaxAge, .requestMinFresh, .preconditionIsTheServers: .request
         case .rangeNotStored, .partialContent: .partial
-        case .policy: .bypass
+        case .policy, .credentials: .bypass
         default: .stale
         }
     }

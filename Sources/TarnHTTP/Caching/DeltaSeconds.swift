@@ -27,30 +27,3 @@ package enum DeltaSeconds {
         return min(max(result.partialValue, 0), greatest)
     }
 }
-
-extension HTTPDate {
-    /// Seconds since 1970. The usual form (IMF-fixdate) is read as bytes; the others as ``parse(_:now:)`` does.
-    package static func seconds(_ text: String, now: Int) -> Int? {
-        var text = text
-        let usual: Int?? = text.withUTF8 { bytes in
-            // Sun, 06 Nov 1994 08:49:37 GMT
-            guard bytes.count == 29, bytes[3] == 0x2C, bytes[4] == 0x20, bytes[7] == 0x20, bytes[11] == 0x20, bytes[16] == 0x20,
-                bytes[19] == 0x3A, bytes[22] == 0x3A, bytes[25] == 0x20, bytes[26] == 0x47, bytes[27] == 0x4D, bytes[28] == 0x54
-            else { return nil }
-            func number(_ start: Int, _ count: Int) -> Int? { DeltaSeconds.parse(bytes[start..<start + count]) }
-            guard let day = number(5, 2), let month = month(bytes[8], bytes[9], bytes[10]), let year = number(12, 4),
-                let hour = number(17, 2), let minute = number(20, 2), let second = number(23, 2)
-            else { return .some(nil) }
-            return .some(seconds(year, month, day, hour, minute, second))
-        }
-        if let usual { return usual }
-        return parse(text, now: .init(timeIntervalSince1970: Double(now))).map { Int($0.timeIntervalSince1970) }
-    }
-
-    private static func month(_ a: UInt8, _ b: UInt8, _ c: UInt8) -> Int? {
-        let names: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
-        let start = names.utf8Start
-        for month in 0..<12 where start[month * 3] == a && start[month * 3 + 1] == b && start[month * 3 + 2] == c { return month + 1 }
-        return nil
-    }
-}

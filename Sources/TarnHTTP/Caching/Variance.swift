@@ -33,8 +33,8 @@ struct Variance {
         return names.isEmpty ? HTTPHeaders() : HTTPHeaders(request.fields.filter { names.contains($0.name.lowercased()) })
     }
 
-    /// A field as it is compared: several lines are one, without white space around commas. Where the order of a list means nothing and case
-    /// does not count (RFC 9110 §12.5), neither distinguishes. Nil if it is not there.
+    /// A field as it is compared: several lines are one, without white space around commas. In the lists of preferences (RFC 9110 §12.5) order, case,
+    /// repetition and the way in which a weight is written do not distinguish. Nil if it is not there.
     static func normalized(_ name: String, _ headers: HTTPHeaders) -> String? {
         let values = headers.all(name)
         guard !values.isEmpty else { return nil }
@@ -42,9 +42,34 @@ struct Variance {
             value.utf8.split(separator: UInt8(ascii: ",")).map { String(decoding: $0.trimmingWhitespace(), as: UTF8.self) }
         }.filter { !$0.isEmpty }
         if ["accept", "accept-encoding", "accept-language", "accept-charset"].contains(name) {
-            members = members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }.sorted()
+            members = Set(members.map { preference($0, name) }).sorted()
         }
         return members.joined(separator: ",")
+    }
+
+    /// A member of a list of preferences, with its weight in the shortest form (RFC 9110 §12.4.2): `q=1` is none, and `q=0.50` is `q=0.5`.
+    private static func preference(_ member: String, _ name: String) -> String {
+        var parts = member.lowercased().filter { $0 != " " && $0 != "\t" }.split(separator: ";").map(String.init)
+        parts = parts.compactMap { part in
+            guard part.hasPrefix("q="), let weight = weight(part.dropFirst(2)) else { return part }
+            return weight == 1000 ? nil : "q=\(weight)"
+        }
+        // RFC 9110 §8.4.1: the same codings.
+        if name == "accept-encoding", let coding = parts.first, coding == "x-gzip" || coding == "x-compress" { parts[0] = String(coding.dropFirst(2)) }
+        return parts.joined(separator: ";")
+    }
+
+    /// In thousandths: `0` or `1` with up to three decimals. Nil if it is none.
+    private static func weight(_ text: Substring) -> Int? {
+        let bytes = Array(text.utf8)
+        guard (1...5).contains(bytes.count), bytes[0] == UInt8(ascii: "0") || bytes[0] == UInt8(ascii: "1"),
+            bytes.count == 1 || bytes[1] == UInt8(ascii: ".")
+        else { return nil }
+        var decimals = Array(bytes.dropFirst(2))
+        while decimals.count < 3 { decimals.append(UInt8(ascii: "0")) }
+        guard let fraction = DeltaSeconds.parse(decimals) else { return nil }
+        let weight = (bytes[0] == UInt8(ascii: "1") ? 1000 : 0) + fraction
+        return weight <= 1000 ? weight : nil
     }
 }
 

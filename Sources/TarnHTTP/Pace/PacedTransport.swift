@@ -36,14 +36,28 @@ public final class PacedTransport: Transport, Sendable {
     /// The user's own limits, which hold beside the server's.
     public let pace: Pace
     private let time: TimeSource
+    private let onWait: (@Sendable (RequestWait) -> Void)?
     private let state: Guarded<State>
 
-    /// - Parameter budgets: by origin, from an earlier transport's ``budgets``.
-    public init(_ inner: any Transport, pace: Pace = Pace(), budgets: [String: RateBudget] = [:], time: TimeSource = .system) {
+    /// - Parameters:
+    ///   - budgets: by origin, from an earlier transport's ``budgets``. Limits beyond ``Pace/longestLimit`` are forgotten.
+    ///   - onWait: called when requests begin to wait, and again when what they wait for has changed.
+    public init(
+        _ inner: any Transport, pace: Pace = Pace(), budgets: [String: RateBudget] = [:], time: TimeSource = .system,
+        onWait: (@Sendable (RequestWait) -> Void)? = nil
+    ) {
         self.inner = inner
         self.pace = pace
         self.time = time
-        state = Guarded(State(lines: budgets.mapValues { Line(budget: $0) }))
+        self.onWait = onWait
+        let now = time.now()
+        state = Guarded(
+            State(
+                lines: budgets.mapValues { budget in
+                    var budget = budget
+                    budget.forgetLimits(beyond: pace.longestLimit, now: now)
+                    return Line(budget: budget)
+                }))
     }
 
     /// What is left at each origin (`https://api.example.org`), as far as it is worth keeping.
@@ -64,7 +78,8 @@ public final class PacedTransport: Transport, Sendable {
                 let until = HTTPDate.text(time.now().addingTimeInterval(wait.inSeconds))
                 throw TransportError(
                     .rateLimit, method: request.method, url: request.url,
-                    detail: "the limit of \(origin) is used up until \(until): longer than a request may wait (\(pace.longestWait))")
+                    detail: "the rate limit of \(origin) is used up until \(until), longer than a request may wait "
+                        + "(\(Int(pace.longestWait.inSeconds)) s, `pace: { longest_wait }`)")
             }
         }
         let waited = time.now().timeIntervalSince(started)
@@ -117,7 +132,7 @@ public final class PacedTransport: Transport, Sendable {
     private func leave(_ origin: String, status: Int, _ headers: HTTPHeaders?) {
         let now = time.now()
         state.withLock { state in
-            state.lines[origin]?.budget.answered(status: status, headers, now: now)
+            state.lines[origin]?.budget.answered(status: status, headers, now: now, longestLimit: pace.longestLimit)
         }
         pump(origin)
     }
@@ -138,8 +153,11 @@ public final class PacedTransport: Transport, Sendable {
                 case .later(let wait, .limit) where wait > pace.longestWait:
                     resumed.append((first, .tooLong(wait)))
                     line.waiters = line.waiters.dropFirst()
-                case .later(let wait, _):
-                    line.timer = Task { [weak self, time] in
+                case .later(let wait, let reason):
+                    let notice = RequestWait(
+                        origin: origin, until: now.addingTimeInterval(wait.inSeconds), reason: reason == .limit ? .limit : .pace)
+                    line.timer = Task { [weak self, time, onWait] in
+                        onWait?(notice)
                         guard (try? await time.sleep(wait)) != nil else { return }
                         self?.pump(origin)
                     }

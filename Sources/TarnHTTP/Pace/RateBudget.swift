@@ -14,10 +14,13 @@ public struct Pace: Sendable, Hashable {
     public var obeysHeaders: Bool
     /// How long a request may wait for its turn because a server's limit is used up; past that it fails.
     public var longestWait: Duration
+    /// How far ahead a server's limit is believed. A reset or a pause beyond that counts as this: one wrong header field must
+    /// not stop a mirror for years.
+    public var longestLimit: Duration
 
     public init(
         perSecond: Double? = nil, burst: Int = 1, concurrent: Int? = nil, obeysHeaders: Bool = true,
-        longestWait: Duration = .seconds(900)
+        longestWait: Duration = .seconds(900), longestLimit: Duration = .seconds(86_400)
     ) {
         precondition(perSecond ?? 1 > 0 && burst > 0 && concurrent ?? 1 > 0, "a pace of nothing would wait for ever")
         self.perSecond = perSecond
@@ -25,6 +28,7 @@ public struct Pace: Sendable, Hashable {
         self.concurrent = concurrent
         self.obeysHeaders = obeysHeaders
         self.longestWait = longestWait
+        self.longestLimit = longestLimit
     }
 }
 
@@ -82,31 +86,45 @@ public struct RateBudget: Sendable, Hashable, Codable {
             guard tokens >= 0.999_999 else { return .later(.seconds(clamping: (1 - tokens) / perSecond + 0.001), reason: .pace) }
             tokens -= 1
         }
-        for index in limits.indices { limits[index].remaining -= 1 }
+        // A stored number may be anything.
+        for index in limits.indices { limits[index].remaining = max(limits[index].remaining, 0) - 1 }
         underWay += 1
         return .now
     }
 
     /// Notes that a request was answered, or came to nothing.
     ///
-    /// - Parameter headers: nil if there was no answer.
-    public mutating func answered(status: Int = 0, _ headers: HTTPHeaders?, now: Date) {
+    /// - Parameters:
+    ///   - headers: nil if there was no answer.
+    ///   - longestLimit: how far ahead the server is believed: ``Pace/longestLimit``.
+    public mutating func answered(
+        status: Int = 0, _ headers: HTTPHeaders?, now: Date, longestLimit: Duration = .seconds(86_400)
+    ) {
         underWay = max(0, underWay - 1)
         guard let headers else { return }
+        let horizon = now.addingTimeInterval(longestLimit.inSeconds)
         // Those under way may not be counted in what it says.
         let told = RateLimit.all(in: headers, now: now).map { limit in
-            RateLimit(name: limit.name, remaining: limit.remaining - underWay, resetsAt: limit.resetsAt)
+            RateLimit(name: limit.name, remaining: limit.remaining - underWay, resetsAt: limit.resetsAt.map { min($0, horizon) })
         }
         // A limit that is not said to end would be believed for ever.
-        for limit in told where limit.resetsAt != nil {
+        for limit in told.prefix(16) where limit.resetsAt != nil {
             limits.removeAll { $0.name == limit.name }
             limits.append(limit)
         }
         if limits.count > 16 { limits.removeFirst(limits.count - 16) }
         let isRefusal = status == 429 || status == 503 || status == 403 && RetryPolicy.isPassing(.answer(status: 403, headers: headers))
         if isRefusal, let wait = RateLimit.wait(status: status, headers, now: now), wait > .zero {
-            pausedUntil = max(pausedUntil ?? now, now.addingTimeInterval(wait.inSeconds))
+            pausedUntil = max(pausedUntil ?? now, min(now.addingTimeInterval(wait.inSeconds), horizon))
         }
+    }
+
+    /// Forgets limits that end later than a server is believed, as earlier versions kept them, or a clock that was wrong. The
+    /// next answer tells them again.
+    public mutating func forgetLimits(beyond longestLimit: Duration, now: Date) {
+        let horizon = now.addingTimeInterval(longestLimit.inSeconds)
+        limits.removeAll { $0.resetsAt.map { $0 > horizon } ?? true }
+        if let pausedUntil, pausedUntil > horizon { self.pausedUntil = nil }
     }
 
     private mutating func refill(_ pace: Pace, now: Date) {

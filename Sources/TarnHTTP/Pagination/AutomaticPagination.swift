@@ -39,11 +39,10 @@ public enum AutomaticPagination {
 
     static let totals = ["total", "total_count", "totalCount", "count", "meta.total", "meta.total_count", "pagination.total"]
 
-    static var wants: PageWants {
-        PageWants(
-            values: links.flatMap { [$0, $0 + ".href", $0 + ".url"] } + cursors.map(\.0) + pageCounts + totals
-                + ["offset", "limit", "meta.offset", "meta.limit", "pagination.offset", "pagination.limit", "has_more", "hasMore"],
-            fields: PageCounts.fields + ["X-Next-Cursor", "X-Next-Page"])
+    /// The paths of a page's members that mean one of these, in their order.
+    private static func paths(_ facts: PageFacts, _ meanings: PageEvidence.Meaning...) -> [String] {
+        guard !facts.values.isEmpty else { return [] }
+        return facts.values.keys.filter { path in PageEvidence.meaning(of: path).map(meanings.contains) ?? false }.sorted()
     }
 
     static func choose(_ request: PageRequest, _ facts: PageFacts) -> Choice {
@@ -56,14 +55,25 @@ public enum AutomaticPagination {
                 pagination: .jsonLink(path: path), style: "{ json_link: { path: '\(path)' } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
-        let names = QueryParameters.values(in: request.url).map(\.name)
-        for (path, usual) in cursors {
-            guard let cursor = facts.values[path], !cursor.isEmpty else { continue }
+        // Envelopes that are not in the list of the usual ones.
+        for path in paths(facts, .link, .nextPage) {
+            guard let link = facts.values[path], isLink(link) else { continue }
+            let parent = [".href", ".url", ".uri"].first(where: path.hasSuffix).map { String(path.dropLast($0.count)) }
+            let named = parent.flatMap { PageEvidence.meaning(of: $0) == nil || path.hasSuffix(".uri") ? nil : $0 } ?? path
+            return Choice(
+                pagination: .jsonLink(path: named), style: "{ json_link: { path: '\(named)' } }",
+                reason: "the answer has the URL of a next page at \(path)")
+        }
+        let names = QueryParameters.values(in: request.url).map(\.name), hasMore = paths(facts, .more).first
+        if hasMore.flatMap({ facts.flag($0) }) == false { return numbered(facts, names) }
+        let others = paths(facts, .cursor).filter { path in !cursors.contains { $0.0 == path } }.map { ($0, "cursor") }
+        for (path, usual) in cursors + others {
+            guard let cursor = facts.values[path], !["", "0", "-1", "null", "false"].contains(cursor) else { continue }
             let name = names.first { [usual, "cursor", "after", "page_token", "pageToken"].contains($0) } ?? usual
-            let hasMore = ["has_more", "hasMore"].first { facts.values[$0] != nil }
             return Choice(
                 pagination: .cursor(.init(path: path, sends: .query(name), hasMore: hasMore)),
-                style: "{ cursor: { path: \(path), param: \(name) } }", reason: "the answer has a cursor at \(path), which is sent as \(name)")
+                style: "{ cursor: { path: \(path), param: \(name)\(hasMore.map { ", has_more: \($0)" } ?? "") } }",
+                reason: "the answer has a cursor at \(path), which is sent as \(name)")
         }
         if let cursor = facts.headers["X-Next-Cursor"], !cursor.isEmpty {
             return Choice(
@@ -74,33 +84,47 @@ public enum AutomaticPagination {
     }
 
     private static func numbered(_ facts: PageFacts, _ names: [String]) -> Choice {
-        let page = names.first { ["page", "page_number", "pageNumber", "p"].contains($0) }
-        for path in pageCounts {
-            guard let count = facts.number(path), count > 1 else { continue }
-            let name = page ?? "page"
+        let page = names.first { ["page", "page_number", "pageNumber", "p"].contains($0) }, name = page ?? "page"
+        let current = paths(facts, .pageNumber).first
+        for path in paths(facts, .nextPage) {
+            guard let next = facts.number(path), next > current.flatMap({ facts.number($0) }) ?? 1 else { continue }
             return Choice(
-                pagination: .pageNumber(.init(.query(name), totalPages: path)),
-                style: "{ page_number: { param: \(name), total_pages: \(path) } }",
+                pagination: .cursor(.init(path: path, sends: .query(name))), style: "{ cursor: { path: \(path), param: \(name) } }",
+                reason: "the answer has the number of a next page at \(path)")
+        }
+        // Where the first page has the number 0, the second one has 1.
+        let isFromZero = page == nil && current.flatMap { facts.number($0) } == 0, start = isFromZero ? 0 : 1
+        let known = pageCounts.filter { facts.values[$0] != nil }
+        for path in known + paths(facts, .pages, .lastPage).filter({ !known.contains($0) }) {
+            guard let count = facts.number(path), count > 1 else { continue }
+            return Choice(
+                pagination: .pageNumber(.init(.query(name), start: start, totalPages: path)),
+                style: "{ page_number: { param: \(name),\(isFromZero ? " start: 0," : "") total_pages: \(path) } }",
                 reason: "the answer says at \(path) that there are \(count) pages")
         }
-        for path in totals {
+        let usual = totals.filter { facts.values[$0] != nil }
+        for path in usual + paths(facts, .total).filter({ !usual.contains($0) }) {
             guard let total = facts.number(path), total > facts.recordCount, facts.recordCount > 0 else { continue }
-            let place = ["offset", "meta.offset", "pagination.offset"].first { facts.values[$0] != nil }
-            guard place != nil || names.contains("offset") else { continue }
-            return Choice(
-                pagination: .offset(.init(.query("offset"), total: path)), style: "{ offset: { param: offset, total: \(path) } }",
-                reason: "the answer lists \(facts.recordCount) of \(total) records (\(path)) and speaks of an offset")
+            let place = facts.values.keys.first { $0 == "offset" || $0.hasSuffix(".offset") }
+            if place != nil || names.contains("offset") {
+                return Choice(
+                    pagination: .offset(.init(.query("offset"), total: path)), style: "{ offset: { param: offset, total: \(path) } }",
+                    reason: "the answer lists \(facts.recordCount) of \(total) records (\(path)) and speaks of an offset")
+            }
+            if page != nil || current != nil {
+                return Choice(
+                    pagination: .pageNumber(.init(.query(name), start: start, total: path)),
+                    style: "{ page_number: { param: \(name),\(isFromZero ? " start: 0," : "") total: \(path) } }",
+                    reason: "the answer lists \(facts.recordCount) of \(total) records (\(path)) and has a page's number")
+            }
         }
         if let next = facts.headers["X-Next-Page"], Int(next) != nil {
             return Choice(
-                pagination: .headerCursor(field: "X-Next-Page", sends: .query(page ?? "page")),
-                style: "{ header_cursor: { field: X-Next-Page, param: \(page ?? "page") } }", reason: "the answer has the field X-Next-Page")
+                pagination: .headerCursor(field: "X-Next-Page", sends: .query(name)),
+                style: "{ header_cursor: { field: X-Next-Page, param: \(name) } }", reason: "the answer has the field X-Next-Page")
         }
         return Choice(pagination: .singlePage, style: "single_page", reason: "nothing in the answer speaks of another page")
     }
 
-    /// A key called `next` may also hold a number, or a cursor.
-    private static func isLink(_ text: String) -> Bool {
-        text.hasPrefix("http://") || text.hasPrefix("https://") || text.hasPrefix("/") || text.hasPrefix("?")
-    }
+    private static func isLink(_ text: String) -> Bool { PageEvidence.isLink(text) }
 }

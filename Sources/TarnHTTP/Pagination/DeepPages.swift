@@ -1,7 +1,5 @@
 // Servers that refuse pages that are too far in, and how a walk goes on all the same; and where a walk is, as text.
 
-import Foundation
-
 /// A walk that is refused its next page begins again, behind the last record that it has seen.
 ///
 /// The list has to be in the order of the attribute that is sent. Records that have the same value as the last one come again, and are
@@ -49,116 +47,44 @@ struct PagePosition {
         self.last = last
     }
 
-    private struct Stored: Codable {
-        var url: String
-        var form: [[String]]?
-        var json: String?
-        var pages: Int?
-        var records: Int?
-        var after: String?
-        var last: String?
-    }
-
     /// A URL, or JSON if there is more to say.
     var text: String {
         guard request.body != nil || last != nil else { return request.url }
-        var stored = Stored(url: request.url)
-        switch request.body {
-        case .json(let value): stored.json = value.text
-        case .form(let fields): stored.form = fields.map { [$0.name, $0.value] }
-        case nil: break
+        // In the order of the keys.
+        var members: [JSONBody.Member] = []
+        if last != nil, let after { members.append(.init("after", .string(after))) }
+        if case .form(let fields) = request.body {
+            members.append(.init("form", .array(fields.map { .array([.string($0.name), .string($0.value)]) })))
         }
-        if last != nil { (stored.pages, stored.records, stored.after, stored.last) = (pages, records, after, last) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(stored)).map { String(decoding: $0, as: UTF8.self) } ?? request.url
+        if case .json(let value) = request.body { members.append(.init("json", .string(value.text))) }
+        if let last {
+            members += [
+                .init("last", .string(last)), .init("pages", .number(String(pages))), .init("records", .number(String(records))),
+            ]
+        }
+        return JSONBody.object(members + [.init("url", .string(request.url))]).text
     }
 
     /// - Parameter request: what the first page is asked for by, which has the same form.
     init(text: String, like request: PageRequest) {
-        guard text.hasPrefix("{"), let stored = try? JSONDecoder().decode(Stored.self, from: Data(text.utf8)) else {
+        guard text.hasPrefix("{"), let stored = JSONBody(parsing: text), let url = stored.text(of: "url") else {
             self.init(request: PageRequest(url: text, body: request.body), pages: 0, records: 0, after: nil, last: nil)
             return
         }
         var body = request.body
-        if let json = stored.json { body = JSONBody(parsing: json).map(RequestBody.json) ?? body }
-        if let form = stored.form { body = .form(form.filter { $0.count == 2 }.map { .init($0[0], $0[1]) }) }
-        self.init(
-            request: PageRequest(url: stored.url, body: body), pages: stored.pages ?? 0, records: stored.records ?? 0,
-            after: stored.after, last: stored.last)
-    }
-}
-
-extension JSONBody {
-    /// Reads what ``text`` has written; members come back in the order of their keys only if they were written so, so equal texts are what
-    /// counts. Nil if it is not JSON.
-    init?(parsing text: String) {
-        var scanner = JSONBodyScanner(Array(text.utf8)[...])
-        guard let value = scanner.value(depth: 0), scanner.isAtEnd else { return nil }
-        self = value
-    }
-}
-
-/// Reads compact JSON, order kept.
-private struct JSONBodyScanner {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func value(depth: Int) -> JSONBody? {
-        guard depth < 128, let byte = rest.first else { return nil }
-        switch byte {
-        case UInt8(ascii: "{"):
-            rest = rest.dropFirst()
-            var members: [JSONBody.Member] = []
-            if take("}") { return .object(members) }
-            while true {
-                guard let key = string(), take(":"), let value = value(depth: depth + 1) else { return nil }
-                members.append(.init(key, value))
-                if take("}") { return .object(members) }
-                guard take(",") else { return nil }
-            }
-        case UInt8(ascii: "["):
-            rest = rest.dropFirst()
-            var values: [JSONBody] = []
-            if take("]") { return .array(values) }
-            while true {
-                guard let value = value(depth: depth + 1) else { return nil }
-                values.append(value)
-                if take("]") { return .array(values) }
-                guard take(",") else { return nil }
-            }
-        case UInt8(ascii: "\""): return string().map(JSONBody.string)
-        default:
-            let word = rest.prefix { ![UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}")].contains($0) }
-            rest = rest[word.endIndex...]
-            switch String(decoding: word, as: UTF8.self) {
-            case "null": return .null
-            case "true": return .bool(true)
-            case "false": return .bool(false)
-            case let text: return Double(text) == nil ? nil : .number(text)
-            }
+        if let json = stored.text(of: "json") { body = JSONBody(parsing: json).map(RequestBody.json) ?? body }
+        if case .array(let fields)? = stored[["form"]] {
+            body = .form(
+                fields.compactMap { field in
+                    guard case .array(let parts) = field, parts.count == 2, case .string(let name) = parts[0], case .string(let value) = parts[1]
+                    else { return nil }
+                    return .init(name, value)
+                })
         }
-    }
-
-    private mutating func take(_ text: StaticString) -> Bool {
-        guard rest.first == text.utf8Start.pointee else { return false }
-        rest = rest.dropFirst()
-        return true
-    }
-
-    private mutating func string() -> String? {
-        guard take("\"") else { return nil }
-        var escaped = false
-        guard let end = rest.firstIndex(where: { byte in
-            if escaped { escaped = false; return false }
-            if byte == UInt8(ascii: "\\") { escaped = true }
-            return byte == UInt8(ascii: "\"")
-        }) else { return nil }
-        defer { rest = rest[(end + 1)...] }
-        let quoted = [UInt8(ascii: "\"")] + rest[..<end] + [UInt8(ascii: "\"")]
-        return try? JSONDecoder().decode(String.self, from: Data(quoted))
+        // A count that no walk reaches: the store is damaged. What is added to it must not overflow.
+        func count(_ key: String) -> Int { min(max(stored[[key]]?.scalarText.flatMap { Int($0) } ?? 0, 0), Int(Int32.max)) }
+        self.init(
+            request: PageRequest(url: url, body: body), pages: count("pages"), records: count("records"),
+            after: stored.text(of: "after"), last: stored.text(of: "last"))
     }
 }

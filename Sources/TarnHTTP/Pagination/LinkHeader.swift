@@ -44,11 +44,19 @@ public enum LinkHeader {
 
     private struct Parser {
         var rest: ArraySlice<UInt8>
+        /// Once none is left, none is looked for: a field of nothing but `<` would be read to its end again and again.
+        private var hasBracket = true
+
+        init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
         // RFC 8288 B.2
         mutating func link() -> Link? {
             skipWhitespace()
-            guard rest.first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return nil }
+            guard hasBracket, rest.first == UInt8(ascii: "<") else { return nil }
+            guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
+                hasBracket = false
+                return nil
+            }
             let target = rest[rest.index(after: rest.startIndex)..<end]
             rest = rest[(end + 1)...]
             var relations: [String]?

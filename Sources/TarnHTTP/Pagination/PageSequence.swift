@@ -24,6 +24,8 @@ public struct PageSequence: Sendable, Hashable {
         public var stopsAtLimit: Bool
         /// A query parameter that holds a key: servers repeat it in their links, and it is taken out.
         public var secretParameter: String?
+        /// Which signs count that there is more than the walk takes: a walk that ends at a page with one is an error.
+        public var more = PageEvidence.Rule.fail
 
         public init(
             base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000, recordLimit: Int? = nil,
@@ -61,6 +63,8 @@ public struct PageSequence: Sendable, Hashable {
     private var lastDigest: Int?
     /// Pages and records since the walk began again, and the value behind which it did.
     private var window = Window()
+    /// The smallest counts that pages of the window have, by where they have them.
+    private var counts: [String: Int] = [:]
 
     private struct Window: Sendable, Hashable {
         var pages = 0
@@ -108,7 +112,13 @@ public struct PageSequence: Sendable, Hashable {
     /// The next request if header fields alone decide it; nil if the whole page has to be read first, or if the walk ends or fails there.
     /// ``advance(_:answeredBy:)`` says which.
     public func next(byHeaders headers: HTTPHeaders, answeredBy: String? = nil) -> PageRequest? {
-        guard pagination.needsHeadersOnly, deep == nil, bounds.recordLimit == nil else { return nil }
+        guard deep == nil, bounds.recordLimit == nil else { return nil }
+        if pagination == .automatic {
+            // A Link field decides the style, whatever the body has.
+            guard choice?.pagination.needsHeadersOnly ?? (LinkHeader.target(relation: "next", in: headers) != nil) else { return nil }
+        } else if !pagination.needsHeadersOnly {
+            return nil
+        }
         var copy = self
         guard (try? copy.advance(PageFacts(headers: headers, recordCount: 1), answeredBy: answeredBy)) == true else { return nil }
         return copy.request
@@ -135,21 +145,29 @@ public struct PageSequence: Sendable, Hashable {
             style = chosen.pagination
         }
         if style.isCounted, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 { throw .samePage(url: request.url) }
-        let sum = self.listed + facts.recordCount
+        let sum = self.listed.addingClamped(facts.recordCount)
         // A total counts from where the walk began again.
-        let listed = window.after == nil ? sum : window.records + facts.recordCount
-        let found = try style.next(after: request, facts, ordinal: ordinal, listed: listed)
+        let listed = window.after == nil ? sum : window.records.addingClamped(facts.recordCount)
+        var counts = counts
+        for found in PageEvidence.counts(facts) { counts[found.name] = min(found.count, counts[found.name] ?? found.count) }
+        let found = try style.next(after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more)
         var next = request
         switch found {
         case .end:
+            if let evidence = evidence(facts, style, counts, listed: listed, answeredBy) {
+                let advice = AutomaticPagination.choose(request, facts)
+                throw .more(
+                    evidence, listed: sum, style: style.name, advice: advice.pagination == .singlePage || advice.pagination == style ? nil : advice.style,
+                    url: request.url)
+            }
             self.choice = choice
             return false
         case .next(let reference): next.url = try permitted(reference, relativeTo: answeredBy ?? request.url)
         case .nextBody(let body): next.body = body
         }
         var window = window
-        window.pages += 1
-        window.records += facts.recordCount
+        window.pages = window.pages.addingClamped(1)
+        window.records = window.records.addingClamped(facts.recordCount)
         window.lastValue = facts.records.map(\.last) ?? window.lastValue
         if let deep, deep.isReached(pages: window.pages, records: window.records) {
             (next, window) = try restart(deep, window)
@@ -159,12 +177,28 @@ public struct PageSequence: Sendable, Hashable {
         if let limit = bounds.recordLimit, sum >= limit { return try stop(.tooManyRecords(limit: limit, url: next.url)) }
         visited.insert(next)
         request = next
-        ordinal += 1
+        ordinal = ordinal.addingClamped(1)
         self.listed = sum
         lastDigest = facts.digest
+        // A walk that begins again behind a record has other counts.
+        self.counts = window.pages == 0 ? [:] : counts
         self.window = window
         self.choice = choice
         return true
+    }
+
+    /// A sign that a page, at which the style ends, is not the last one.
+    private func evidence(
+        _ facts: PageFacts, _ style: Pagination, _ counts: [String: Int], listed: Int, _ answeredBy: String?
+    ) -> PageEvidence? {
+        var taken = PageEvidence.Taken(
+            by: style, request, facts, first: first, pages: window.after == nil ? ordinal : window.pages.addingClamped(1), records: listed)
+        taken.counts = counts
+        taken.isTaken = { link in
+            guard let url = try? permitted(link, relativeTo: answeredBy ?? request.url) else { return false }
+            return visited.contains(PageRequest(url: url, body: request.body))
+        }
+        return PageEvidence.find(facts, taken, bounds.more)
     }
 
     private mutating func stop(_ error: PaginationError) throws(PaginationError) -> Bool {
@@ -182,6 +216,7 @@ public struct PageSequence: Sendable, Hashable {
         guard let deep, window.pages > 0, deep.statuses.contains(where: { $0.contains(status) }) else { return false }
         (request, window) = try restart(deep, window)
         visited.insert(request)
+        counts = [:]
         lastDigest = nil
         return true
     }
@@ -190,7 +225,7 @@ public struct PageSequence: Sendable, Hashable {
         guard let value = window.lastValue, value != window.after else {
             throw .stuck(value: window.lastValue ?? "", url: request.url)
         }
-        let next = pagination.firstPage(of: first).setting(deep.sends, to: value, isNumber: Int(value) != nil)
+        let next = pagination.firstPage(of: first).setting(deep.sends, to: value, isNumber: value.isJSONInteger)
         return (next, Window(after: value, lastValue: value))
     }
 
@@ -223,8 +258,13 @@ public struct PageSequence: Sendable, Hashable {
 
     // MARK: Links
 
+    /// In bytes, of a reference or of a cursor: no server takes more, and every page's is kept as long as the walk.
+    static let linkLimit = 64 << 10
+    static let tooLong = "it is longer than 64 KiB"
+
     /// The absolute URL of a reference, at `base`, or at the origin of `base`, or where links may lead.
     private func permitted(_ reference: String, relativeTo url: String) throws(PaginationError) -> String {
+        guard reference.utf8.count <= PageSequence.linkLimit else { throw .malformed(link: reference.excerpt, reason: PageSequence.tooLong) }
         var link: HTTPURL
         let home: HTTPURL
         do throws(HTTPURLError) {

@@ -18,6 +18,17 @@ extension PageRequest {
         }
     }
 
+    /// The request without a query parameter.
+    func without(_ place: Pagination.ParameterPlace) -> PageRequest {
+        guard case .query(let name) = place else { return self }
+        var reference = URLReference(url), request = self
+        reference.query = reference.query.map { query in
+            query.split(separator: "&", omittingEmptySubsequences: false).filter { QueryParameters.name(of: $0) != name }.joined(separator: "&")
+        }
+        request.url = reference.description
+        return request
+    }
+
     /// The request with a value at a place.
     func setting(_ place: Pagination.ParameterPlace, to text: String, isNumber: Bool) -> PageRequest {
         var request = self
@@ -53,9 +64,10 @@ extension Pagination {
     ///   - request: the one by which the page was requested.
     ///   - ordinal: which page it was, from 1.
     ///   - listed: how many records were listed so far, this page included.
+    ///   - rule: which signs count that a short page is not the last one.
     /// - Throws: `PaginationError` if the page contradicts itself.
     public func next(
-        after request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int
+        after request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, more rule: PageEvidence.Rule = .fail
     ) throws(PaginationError) -> NextPage {
         switch self {
         case .singlePage: return .end
@@ -66,16 +78,16 @@ extension Pagination {
             return link.flatMap { $0.isEmpty ? nil : .next($0) } ?? .end
         case .headerCursor(let field, let place):
             guard let cursor = facts.headers[field], !cursor.isEmpty else { return .end }
-            return change(request, place, to: cursor, isNumber: false)
+            return try change(request, place, to: cursor, isNumber: false)
         case .cursor(let cursor):
             if facts.recordCount == 0, cursor.endsAtEmptyPage || cursor.hasMore != nil && facts.flag(cursor.hasMore) == nil { return .end }
             guard facts.flag(cursor.hasMore) ?? true, let value = facts.values[cursor.path], !value.isEmpty, value != cursor.last else {
                 return .end
             }
-            return change(request, cursor.sends, to: value, isNumber: false)
-        case .offset(let offset): return try next(offset, request, facts, ordinal: ordinal, listed: listed)
-        case .pageNumber(let pages): return try next(pages, request, facts, ordinal: ordinal, listed: listed)
-        case .recordCursor(let cursor): return next(cursor, request, facts)
+            return try change(request, cursor.sends, to: value, isNumber: false)
+        case .offset(let offset): return try next(offset, request, facts, ordinal: ordinal, listed: listed, rule)
+        case .pageNumber(let pages): return try next(pages, request, facts, ordinal: ordinal, listed: listed, rule)
+        case .recordCursor(let cursor): return try next(cursor, request, facts)
         case .automatic: return .end
         case .custom(let custom):
             do {
@@ -86,47 +98,71 @@ extension Pagination {
         }
     }
 
-    private func change(_ request: PageRequest, _ place: ParameterPlace, to text: String, isNumber: Bool) -> NextPage {
+    /// - Throws: `PaginationError.malformed` if a server sends as a cursor what no request can carry.
+    private func change(
+        _ request: PageRequest, _ place: ParameterPlace, to text: String, isNumber: Bool
+    ) throws(PaginationError) -> NextPage {
+        guard text.utf8.count <= PageSequence.linkLimit else { throw .malformed(link: text.excerpt, reason: PageSequence.tooLong) }
         let next = request.setting(place, to: text, isNumber: isNumber)
         if case .body = place, let body = next.body { return .nextBody(body) }
         return .next(next.url)
     }
 
     private func next(
-        _ offset: Offset, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int
+        _ offset: Offset, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, _ rule: PageEvidence.Rule
     ) throws(PaginationError) -> NextPage {
         let counts = PageCounts(facts, total: offset.total, totalPages: nil, hasMore: offset.hasMore)
         let current = request.value(at: offset.sends).flatMap { Int($0) } ?? offset.start
-        guard try counts.goesOn(facts, size: offset.size, end: offset.end, ordinal: ordinal, listed: listed, pages: ordinal) else { return .end }
+        if try !counts.goesOn(facts, size: offset.size, end: offset.end, listed: listed, pages: ordinal) {
+            // A server that gives less than it is asked for ends every walk at its first page, if nothing in the page counts.
+            guard facts.recordCount > 0, counts.isUndecided, let size = offset.size, facts.recordCount < size.value,
+                PageEvidence.find(facts, .init(by: self, request, facts, first: request.without(offset.sends), pages: ordinal, records: listed), rule) != nil
+            else { return .end }
+        }
         // By what the page lists: a server that gives less than was asked for must not make a gap.
         let step = facts.recordCount > 0 ? facts.recordCount : offset.size?.value ?? 1
-        return change(request, offset.sends, to: String(current + step), isNumber: true)
+        let (sum, overflows) = current.addingReportingOverflow(step)
+        guard !overflows else { throw .beyondCounting(value: String(current), url: request.url) }
+        return try change(request, offset.sends, to: String(sum), isNumber: true)
     }
 
     private func next(
-        _ pages: PageNumber, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int
+        _ pages: PageNumber, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, _ rule: PageEvidence.Rule
     ) throws(PaginationError) -> NextPage {
         let counts = PageCounts(facts, total: pages.total, totalPages: pages.totalPages, hasMore: pages.hasMore)
         // The number in the request goes before the count: a walk that is resumed does not begin at the first page.
-        let current = request.value(at: pages.sends).flatMap { Int($0) } ?? pages.start + ordinal - 1
-        guard
-            try counts.goesOn(
-                facts, size: pages.size, end: pages.end, ordinal: ordinal, listed: listed, pages: current - pages.start + 1)
-        else { return .end }
-        return change(request, pages.sends, to: String(current + 1), isNumber: true)
+        let current = request.value(at: pages.sends).flatMap { Int($0) } ?? pages.start.addingClamped(ordinal - 1)
+        let taken = current.subtractingClamped(pages.start).addingClamped(1)
+        guard try counts.goesOn(facts, size: pages.size, end: pages.end, listed: listed, pages: taken) else {
+            // Pages of another size than was asked for may not be numbered by that size: going on could make gaps.
+            if ordinal == 1, facts.recordCount > 0, counts.isUndecided, let size = pages.size, facts.recordCount < size.value,
+                let evidence = PageEvidence.find(
+                    facts, .init(by: self, request, facts, first: request.without(pages.sends), pages: ordinal, records: listed), rule)
+            {
+                throw .shrunk(listed: facts.recordCount, hint: "\(size.value) were asked for, and \(evidence)")
+            }
+            return .end
+        }
+        guard current < .max else { throw .beyondCounting(value: String(current), url: request.url) }
+        return try change(request, pages.sends, to: String(current + 1), isNumber: true)
     }
 
-    private func next(_ cursor: RecordCursor, _ request: PageRequest, _ facts: PageFacts) -> NextPage {
+    private func next(_ cursor: RecordCursor, _ request: PageRequest, _ facts: PageFacts) throws(PaginationError) -> NextPage {
         guard facts.recordCount > 0, let records = facts.records else { return .end }
         var value = cursor.direction == .backward ? records.smallest : records.largest
-        if cursor.includesNamed, let number = Int(value) { value = String(cursor.direction == .backward ? number - 1 : number + 1) }
+        if cursor.includesNamed, let number = Int(value) {
+            // There is nothing beyond the first and the last number.
+            let (beyond, overflows) = cursor.direction == .backward ? number.subtractingReportingOverflow(1) : number.addingReportingOverflow(1)
+            if overflows { return .end }
+            value = String(beyond)
+        }
         // The named record alone: there is nothing beyond it.
         if value == request.value(at: cursor.sends) { return .end }
-        return change(request, cursor.sends, to: value, isNumber: Int(value) != nil)
+        return try change(request, cursor.sends, to: value, isNumber: value.isJSONInteger)
     }
 }
 
-/// What a page says about how much there is.
+/// The counts of a page at the paths that its style declares.
 struct PageCounts {
     /// Header fields in which servers say how many records there are.
     static let fields = ["X-Total-Count", "X-Total", "X-Total-Pages"]
@@ -134,29 +170,21 @@ struct PageCounts {
     var total: Int?
     var totalPages: Int?
     var hasMore: Bool?
-    /// What a page says beside what the description asks it for: a hint that a short page is not the last.
-    private var hint: String?
+
+    /// Whether nothing that is declared tells the end.
+    var isUndecided: Bool { total == nil && totalPages == nil && hasMore == nil }
 
     init(_ facts: PageFacts, total: String?, totalPages: String?, hasMore: String?) {
         self.total = facts.number(total)
         self.totalPages = facts.number(totalPages)
         self.hasMore = facts.flag(hasMore)
-        if LinkHeader.target(relation: "next", in: facts.headers) != nil {
-            hint = "its Link field names a next one"
-        } else if let pages = facts.headers["X-Total-Pages"].flatMap({ Int($0) }), pages > 1 {
-            hint = "there are \(pages) pages (X-Total-Pages)"
-        } else if let field = ["X-Total-Count", "X-Total"].first(where: { Int(facts.headers[$0] ?? "") ?? 0 > facts.recordCount }),
-            let count = facts.headers[field]
-        {
-            hint = "there are \(count) records (\(field))"
-        }
     }
 
     /// Whether there is another page.
     ///
     /// - Throws: `PaginationError.shrunk` if the walk would end although the page says that there is more.
     func goesOn(
-        _ facts: PageFacts, size: Pagination.PageSize?, end: Pagination.End, ordinal: Int, listed: Int, pages: Int
+        _ facts: PageFacts, size: Pagination.PageSize?, end: Pagination.End, listed: Int, pages: Int
     ) throws(PaginationError) -> Bool {
         if let hasMore, !hasMore { return false }
         if let totalPages { return pages < totalPages }
@@ -170,9 +198,26 @@ struct PageCounts {
             return true
         }
         if facts.recordCount == 0 { return false }
-        guard let size, end == .short, facts.recordCount < size.value else { return true }
-        // A server that gives less than it is asked for would end every walk at its first page.
-        if ordinal == 1, let hint { throw .shrunk(listed: facts.recordCount, hint: "\(size.value) were asked for, and \(hint)") }
-        return false
+        guard let size, end == .short else { return true }
+        return facts.recordCount >= size.value
     }
+}
+
+extension Int {
+    /// The sum, or the number that is nearest to it.
+    func addingClamped(_ other: Int) -> Int {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The difference, or the number that is nearest to it.
+    func subtractingClamped(_ other: Int) -> Int {
+        let (difference, overflows) = subtractingReportingOverflow(other)
+        return overflows ? (other < 0 ? .max : .min) : difference
+    }
+}
+
+extension String {
+    /// Whether it is an integer as JSON writes it: `+7` and `007` are none.
+    var isJSONInteger: Bool { Int(self).map { String($0).utf8.elementsEqual(utf8) } ?? false }
 }

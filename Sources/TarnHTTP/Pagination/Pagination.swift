@@ -179,10 +179,26 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
+    /// As a description names it.
+    var name: String {
+        switch self {
+        case .singlePage: "single_page"
+        case .headerLink: "header_link"
+        case .jsonLink: "json_link"
+        case .headerCursor: "header_cursor"
+        case .cursor: "cursor"
+        case .offset: "offset"
+        case .pageNumber: "page_number"
+        case .recordCursor(let cursor): cursor.direction == .backward ? "max_id" : "since_id"
+        case .automatic: "auto"
+        case .custom(let custom): custom.name
+        }
+    }
+
     /// What is needed of a page to find the next one.
     public var wants: PageWants {
         switch self {
-        case .singlePage, .headerLink: PageWants()
+        case .singlePage, .headerLink, .automatic: PageWants()
         case .jsonLink(let path): PageWants(values: [path, path + ".href", path + ".url"])
         case .headerCursor(let field, _): PageWants(fields: [field])
         case .cursor(let cursor): PageWants(values: [cursor.path, cursor.hasMore].compactMap(\.self))
@@ -191,7 +207,6 @@ public enum Pagination: Sendable, Hashable {
         case .pageNumber(let pages):
             PageWants(values: [pages.totalPages, pages.total, pages.hasMore].compactMap(\.self), fields: PageCounts.fields)
         case .recordCursor(let cursor): PageWants(record: cursor.path)
-        case .automatic: AutomaticPagination.wants
         case .custom(let custom): custom.wants
         }
     }

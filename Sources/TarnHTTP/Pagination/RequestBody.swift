@@ -92,7 +92,7 @@ public indirect enum JSONBody: Sendable, Hashable {
     }
 
     /// The value that keys lead to. What is set takes the place of whatever is in the way.
-    subscript(path: [String]) -> JSONBody? {
+    package subscript(path: [String]) -> JSONBody? {
         get {
             guard let key = path.first else { return self }
             guard case .object(let members) = self else { return nil }

@@ -38,7 +38,7 @@ public struct ResponseRule: Sendable, Hashable {
     public func matches(_ response: HTTPResponse) -> Bool {
         guard statuses.isEmpty || statuses.contains(where: { $0.contains(response.status) }) else { return false }
         guard let text else { return true }
-        return response.body.prefix(64 << 10).firstRange(of: text.utf8) != nil
+        return response.body.prefix(HTTPRequest.ResponseLimits.records.refusal).firstRange(of: text.utf8) != nil
     }
 }
 

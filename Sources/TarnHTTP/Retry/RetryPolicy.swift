@@ -81,7 +81,7 @@ public struct RetryPolicy: Sendable, Hashable {
     static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 
     /// Whether it may be otherwise the next time.
-    static func isPassing(_ outcome: Outcome) -> Bool {
+    package static func isPassing(_ outcome: Outcome) -> Bool {
         switch outcome {
         case .answer(let status, let headers):
             switch status {

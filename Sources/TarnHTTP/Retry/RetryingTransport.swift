@@ -11,13 +11,16 @@ public struct RetryingTransport: Transport {
     private let refresh: (@Sendable () async throws(TransportError) -> Bool)?
     private let time: TimeSource
     private let logger: Logger?
+    private let onWait: (@Sendable (RequestWait) -> Void)?
 
     /// - Parameters:
     ///   - rules: the first that an answer meets goes before the policy.
     ///   - refresh: asks for new credentials, for the action ``ResponseRule/Action/refreshToken``; false if there are none.
+    ///   - onWait: called before the wait for another try.
     public init(
         _ inner: any Transport, policy: RetryPolicy = RetryPolicy(), rules: [ResponseRule] = [],
-        refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system, logger: Logger? = nil
+        refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system, logger: Logger? = nil,
+        onWait: (@Sendable (RequestWait) -> Void)? = nil
     ) {
         self.inner = inner
         self.policy = policy
@@ -25,6 +28,7 @@ public struct RetryingTransport: Transport {
         self.refresh = refresh
         self.time = time
         self.logger = logger
+        self.onWait = onWait
     }
 
     /// - Returns: the last answer, also if it is one that another try might have mended.
@@ -43,7 +47,9 @@ public struct RetryingTransport: Transport {
                     .answer(status: response.status, headers: response.headers), method: request.method, attempt: attempt,
                     isRetryable: rule.map { $0.action == .retry }, now: time.now(), random: time.random())
                 guard case .again(let delay) = decision else { return response }
-                try await pause(delay, before: request, attempt: attempt, because: "\(response.status)")
+                let isAsked = RateLimit.wait(status: response.status, response.headers, now: time.now()) != nil
+                try await pause(
+                    delay, before: request, attempt: attempt, because: "\(response.status)", isAsked ? .limit : .retry)
                 attempt += 1
                 continue
             } catch {
@@ -56,13 +62,13 @@ public struct RetryingTransport: Transport {
                 if attempt > 1, failure.kind != .cancelled { last.detail += " (tried \(attempt) times)" }
                 throw last
             }
-            try await pause(delay, before: request, attempt: attempt, because: failure.kind.rawValue)
+            try await pause(delay, before: request, attempt: attempt, because: failure.kind.rawValue, .retry)
             attempt += 1
         }
     }
 
     private func pause(
-        _ delay: Duration, before request: HTTPRequest, attempt: Int, because reason: String
+        _ delay: Duration, before request: HTTPRequest, attempt: Int, because reason: String, _ kind: RequestWait.Reason
     ) async throws(TransportError) {
         Counter(label: "tarn_http_retries", dimensions: [("reason", reason)]).increment()
         logger?.notice(
@@ -71,6 +77,9 @@ public struct RetryingTransport: Transport {
                 "method": "\(request.method)", "url": "\(Redaction.url(request.url))", "reason": "\(reason)", "attempt": "\(attempt)",
                 "delay": "\(delay)",
             ])
+        if let onWait, let url = try? HTTPURL(request.url) {
+            onWait(RequestWait(origin: url.origin, until: time.now().addingTimeInterval(delay.inSeconds), reason: kind))
+        }
         do {
             try await time.sleep(delay)
         } catch {

@@ -46,6 +46,7 @@ struct DerivedLists: ~Copyable {
     private(set) var lists: [DerivedList] = []
     private(set) var members: [DerivedMember] = []
     private var arena = ByteWriter(capacity: 1 << 12)
+    private let hasher = KeyedHash()
 
     var count: Int { lists.count }
     var isEmpty: Bool { lists.isEmpty }
@@ -79,7 +80,7 @@ struct DerivedLists: ~Copyable {
     /// Adds a member of the list that is next.
     mutating func addMember(_ key: Bytes, isUnset: Bool, seed: UInt64) {
         members.append(
-            DerivedMember(key: keep(key), isUnset: isUnset, hash: KeyTable.hash(key, seed: seed), list: Int32(lists.count)))
+            DerivedMember(key: keep(key), isUnset: isUnset, hash: hasher.hash(key, kind: seed), list: Int32(lists.count)))
     }
 
     /// Forgets the members of a list that cannot be used.
@@ -88,7 +89,7 @@ struct DerivedLists: ~Copyable {
     /// - Parameter seed: of the relationship, the same for all that stand for it.
     mutating func add(_ list: DerivedList, seed: UInt64) {
         var list = list
-        list.hash = KeyTable.hash(bytes(list.target), seed: seed)
+        list.hash = hasher.hash(bytes(list.target), kind: seed)
         lists.append(list)
     }
 }

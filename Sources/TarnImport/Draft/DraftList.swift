@@ -32,6 +32,7 @@ struct DraftList: ~Copyable {
     var plans: [EntityPlan] = []
     private var arena = ByteWriter(capacity: 1 << 20)
     private var slots: [Int32] = Array(repeating: -1, count: 1 << 12)
+    private let hasher = KeyedHash()
     private var merged = BodyBuilder()
     /// With the body that each stands for.
     private var excerpts: [(json: Excerpt, body: Int)] = []
@@ -59,7 +60,11 @@ struct DraftList: ~Copyable {
     /// The draft of a record of that plan's tree.
     func find(_ plan: Int, _ key: Bytes) -> Int? {
         let root = kinds.root(of: plan)
-        let hash = DraftList.hash(Int(root), key), mask = slots.count - 1
+        return find(root, key, hash(root, key))
+    }
+
+    private func find(_ root: Int32, _ key: Bytes, _ hash: UInt64) -> Int? {
+        let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while slots[position] >= 0 {
             let index = Int(slots[position])
@@ -81,15 +86,16 @@ struct DraftList: ~Copyable {
         _ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool, isExact: Bool = false, knownWins: Bool = false,
         deletion: Bool? = nil
     ) -> Int? {
-        guard let index = find(plan, key) else {
+        let root = kinds.root(of: plan), hash = hash(root, key)
+        guard let index = find(root, key, hash) else {
             let keyOffset = arena.count
             arena.append(key)
             let bodyOffset = arena.count
             arena.append(body)
             insert(
                 Draft(
-                    plan: Int32(plan), root: kinds.root(of: plan), isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
-                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: DraftList.hash(Int(kinds.root(of: plan)), key),
+                    plan: Int32(plan), root: root, isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
+                    body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: hash,
                     isDeleted: deletion ?? false, isExact: isExact))
             return nil
         }
@@ -194,7 +200,12 @@ struct DraftList: ~Copyable {
         return false
     }
 
-    private static func hash(_ plan: Int, _ key: Bytes) -> UInt64 {
-        KeyTable.hash(key, seed: UInt64(plan))
+    private func hash(_ root: Int32, _ key: Bytes) -> UInt64 { hasher.hash(key, kind: UInt64(truncatingIfNeeded: root)) }
+
+    /// How far all drafts are from the slots of their hashes, together: the work that finding each of them takes, beside one look a draft.
+    var displacement: Int {
+        slots.indices.reduce(0) { sum, slot in
+            slots[slot] < 0 ? sum : sum + (slot - Int(truncatingIfNeeded: drafts[Int(slots[slot])].hash)) & (slots.count - 1)
+        }
     }
 }

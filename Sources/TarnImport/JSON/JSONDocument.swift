@@ -272,9 +272,12 @@ struct Tape {
 
     private static func appendStep(_ key: Bytes, to path: inout ByteWriter) {
         path.append(UInt8(ascii: "."))
+        // A key may be as long as the document.
+        let isCut = key.count > 200, key = isCut ? Bytes(rebasing: key.prefix(200)) : key
         let isQuoted = key.contains(UInt8(ascii: "."))
         if isQuoted { path.append(UInt8(ascii: "'")) }
         path.append(key)
+        if isCut { path.append("…") }
         if isQuoted { path.append(UInt8(ascii: "'")) }
     }
 

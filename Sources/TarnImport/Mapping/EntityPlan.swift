@@ -192,7 +192,7 @@ final class EntityPlan {
             entry.unmapped = KeyNode.Entry.kept
         } else {
             entry.unmapped = Int32(unmapped.count)
-            unmapped.append((path.description, 1))
+            unmapped.append((key.count > 200 ? KeyPath(keys: prefix + [Tape.excerpt(key)]).description : path.description, 1))
             unmappedTotal += 1
         }
         nodes[node].table.insert(key, nodes[node].entries.count)

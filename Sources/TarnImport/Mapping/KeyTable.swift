@@ -13,6 +13,7 @@ struct KeyTable: ~Copyable {
     private var slots: UnsafeMutableBufferPointer<Slot>
     private var keys = ByteWriter(capacity: 256)
     private var count = 0
+    private let hasher = KeyedHash()
 
     init() {
         slots = .allocate(capacity: 16)
@@ -23,7 +24,7 @@ struct KeyTable: ~Copyable {
 
     @inline(__always)
     func find(_ key: Bytes) -> Int? {
-        let hash = KeyTable.hash(key), mask = slots.count - 1
+        let hash = hasher.hash(key), mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while true {
             let slot = slots[position]
@@ -40,7 +41,7 @@ struct KeyTable: ~Copyable {
     /// The key must not be there yet.
     mutating func insert(_ key: Bytes, _ value: Int) {
         if (count + 1) * 2 > slots.count { grow() }
-        place(Slot(hash: KeyTable.hash(key), offset: Int32(keys.count), length: Int32(key.count), value: Int32(value)))
+        place(Slot(hash: hasher.hash(key), offset: Int32(keys.count), length: Int32(key.count), value: Int32(value)))
         keys.append(key)
         count += 1
     }
@@ -59,26 +60,12 @@ struct KeyTable: ~Copyable {
         old.deallocate()
     }
 
-    /// Of a key of some kind that a number stands for.
-    @inline(__always)
-    static func hash(_ key: Bytes, seed: UInt64) -> UInt64 { hash(key) ^ seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    /// Not against adversaries: a table holds the keys of a mapping and the few unmapped ones that were met.
-    @inline(__always)
-    static func hash(_ bytes: Bytes) -> UInt64 {
-        var hash = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
-        var i = 0
-        while i + 8 <= bytes.count {
-            hash = (hash ^ bytes.loadUnaligned(fromByteOffset: i, as: UInt64.self)) &* 0xFF51_AFD7_ED55_8CCD
-            hash ^= hash >> 32
-            i += 8
+    /// How far all keys are from the slots of their hashes, together: the work that looking each of them up takes, beside one look a key.
+    var displacement: Int {
+        var sum = 0
+        for (position, slot) in slots.enumerated() where slot.value >= 0 {
+            sum += (position - Int(truncatingIfNeeded: slot.hash)) & (slots.count - 1)
         }
-        var tail: UInt64 = 0
-        while i < bytes.count {
-            tail = tail << 8 | UInt64(bytes[i])
-            i += 1
-        }
-        hash = (hash ^ tail) &* 0xFF51_AFD7_ED55_8CCD
-        return hash ^ hash >> 29
+        return sum
     }
 }

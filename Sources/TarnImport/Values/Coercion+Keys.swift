@@ -37,15 +37,34 @@ extension Tape {
             json.appendJSONString(String(decoding: cut, as: UTF8.self))
             return Tape.cut(json)
         }
-        if kind(index) == .object || kind(index) == .array, end(index) - index > 200 {
-            return kind(index) == .object ? "{…}" : "[…]"
-        }
+        if kind(index) == .object || kind(index) == .array, !isShort(index) { return kind(index) == .object ? "{…}" : "[…]" }
         var text = ByteWriter()
         appendText(index, to: &text)
         return Tape.cut(String(decoding: text.bytes, as: UTF8.self))
     }
 
-    private static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(79) + "…" : text }
+    private static func cut(_ text: String) -> String {
+        // In scalars: one character may have any number of them.
+        text.unicodeScalars.count > 80 ? String(text.unicodeScalars.prefix(79)) + "…" : text
+    }
+
+    /// Whether an object or a list has few values, and little text in them.
+    private func isShort(_ index: Int) -> Bool {
+        guard end(index) - index <= 200 else { return false }
+        var length = 0, position = index + 1
+        while position < end(index) {
+            if kind(position) == .string { length += string(position).count }
+            // Into containers, and past numbers, whose second word is no kind.
+            position = kind(position) == .object || kind(position) == .array ? position + 1 : next(position)
+        }
+        return length <= 4096
+    }
+
+    /// The beginning of a text that a server has chosen, for messages, and `…` if that is not all. What is cut in the middle of a scalar
+    /// ends with U+FFFD.
+    static func excerpt(_ bytes: Bytes, _ limit: Int = 200) -> String {
+        bytes.count > limit ? String(decoding: bytes.prefix(limit), as: UTF8.self) + "…" : String(decoding: bytes, as: UTF8.self)
+    }
 
     /// What stands there, for messages: `the text "12px"`, `a list`.
     func describe(_ index: Int) -> String {
@@ -53,8 +72,8 @@ extension Tape {
         case .object: return "an object"
         case .array: return "a list"
         case .string:
-            let text = String(decoding: string(index), as: UTF8.self)
-            return "the text \"\(text.count > 40 ? text.prefix(40) + "…" : text)\""
+            let bytes = string(index), text = String(decoding: bytes.prefix(200), as: UTF8.self).unicodeScalars
+            return "the text \"\(bytes.count > 200 || text.count > 40 ? String(text.prefix(40)) + "…" : String(text))\""
         case .int, .uint, .double:
             var text = ByteWriter()
             appendText(index, to: &text)

@@ -11,6 +11,10 @@ final class FileSnapshot {
     private(set) var tables: [String: TableRecord] = [:]
     /// The names of the tables, in the order of their bytes.
     private(set) var names: [String] = []
+    /// How many entries the table of tables has that are no tables: other programs may keep keys of their own there.
+    private(set) var ownEntries = 0
+    /// The keys of the first of them.
+    private(set) var ownKeys: [String] = []
 
     /// - Parameter transaction: of a state that a reader holds; nil for the newest.
     /// - Throws: `StoreError.notAStore` if neither meta page can be read; `FileSnapshot.Moved` if the state is there no more.
@@ -22,6 +26,13 @@ final class FileSnapshot {
         guard let meta = transaction == nil ? newest : metas.pages.first(where: { $0.transaction == transaction }) else { throw Moved() }
         self.meta = meta
         file.pageSize = meta.pageSize
+    }
+
+    /// Whether commits may have changed pages of this state since it was looked for: if no reader holds it, the second transaction after the next one takes
+    /// pages that the next one has freed (mdb.c, `mdb_page_alloc`), and it begins when two have been committed.
+    var isOvertaken: Bool {
+        guard let newest = try? FileSnapshot.metaPages(file).pages.map(\.transaction).max() else { return true }
+        return newest > meta.transaction &+ 1
     }
 
     /// The state that a reader holds was replaced before its meta page was read.
@@ -69,7 +80,12 @@ final class FileSnapshot {
         let findings = walk.findings
         return walk.walk(meta.main, "the table of tables") { key, value, flags in
             let name = String(decoding: key, as: UTF8.self)
-            guard flags & TreePage.Node.table != 0, value.count == TableRecord.size else {
+            guard flags & TreePage.Node.table != 0 else {
+                ownEntries += 1
+                if ownKeys.count < 100 { ownKeys.append(name.isEmpty ? "(no name)" : name) }
+                return
+            }
+            guard value.count == TableRecord.size else {
                 findings.add(.tableRecord, name.isEmpty ? "(no name)" : name, "it is no table")
                 return
             }

@@ -64,6 +64,17 @@ struct TableRecord: Hashable {
     static let size = 48
     private static let persistent: UInt16 = 0x7FFF
 
+    /// Whether keys may have several values (`MDB_DUPSORT`).
+    var hasDuplicates: Bool { flags & 0x04 != 0 }
+
+    /// The options with the names that `mdb_dump` gives them, in its order.
+    var optionNames: [String] {
+        let names: [(bit: UInt16, name: String)] = [
+            (0x02, "reversekey"), (0x04, "dupsort"), (0x08, "integerkey"), (0x10, "dupfixed"), (0x20, "integerdup"), (0x40, "reversedup"),
+        ]
+        return names.filter { flags & $0.bit != 0 }.map(\.name)
+    }
+
     init(_ bytes: PageBytes, at offset: Int) {
         // The other bits live in memory only (mdb.c, `PERSISTENT_FLAGS`).
         flags = bytes.u16(offset + 4) & TableRecord.persistent

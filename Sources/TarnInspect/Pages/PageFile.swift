@@ -63,6 +63,23 @@ final class PageFile {
     /// How many pages the file has at the moment, whole ones.
     var pageCount: UInt64 { byteCount / UInt64(pageSize) }
 
+    /// The pages of the file that have data, from the third on, in ranges: what lies in holes has nothing but zeros.
+    var pagesWithData: [Range<UInt64>] {
+        // By a description of its own: liblmdb writes from the position of the one that it has.
+        let own = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
+        defer { if own >= 0 { close(own) } }
+        let size = byteCount, page = UInt64(pageSize)
+        guard own >= 0 else { return pageCount > 2 ? [2..<pageCount] : [] }
+        var ranges: [Range<UInt64>] = [], offset = 2 * page
+        while let data = FileCalls.data(of: own, from: offset, size: size) {
+            let first = max(data.lowerBound / page, ranges.last?.upperBound ?? 2), end = min((data.upperBound + page - 1) / page, pageCount)
+            if first < end { ranges.append(first..<end) }
+            guard data.upperBound > offset else { break }
+            offset = data.upperBound
+        }
+        return ranges
+    }
+
     /// A page of the file. Nil if the file ends before it does, or if it cannot be read.
     func page(_ number: UInt64) -> PageBytes? {
         if let page = cache[number] { return page }

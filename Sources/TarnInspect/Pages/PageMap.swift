@@ -5,6 +5,11 @@ struct PageMap {
     private var chunks: [UInt64: [UInt16]] = [:]
     private static let chunkSize: UInt64 = 1024
 
+    /// The last page of the chunk around one, if nobody has any page of it.
+    func emptyChunk(around page: UInt64) -> UInt64? {
+        chunks[page / PageMap.chunkSize] == nil ? page | (PageMap.chunkSize - 1) : nil
+    }
+
     subscript(page: UInt64) -> UInt16 {
         get { chunks[page / PageMap.chunkSize]?[Int(page % PageMap.chunkSize)] ?? 0 }
         set {

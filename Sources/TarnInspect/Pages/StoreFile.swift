@@ -14,6 +14,8 @@ final class StoreFile: RecordSource {
     private(set) var walk: TreeWalk
     /// The table `meta`.
     private(set) var settings: [String: [UInt8]] = [:]
+    /// Nil if it cannot be read.
+    private(set) var foundFormat: Int?
     /// Of a file without a catalog that can be read: an empty one.
     private(set) var catalog = Catalog()
     private(set) var hasCatalog = false
@@ -23,6 +25,8 @@ final class StoreFile: RecordSource {
     /// Marks of indexes that are not complete.
     private(set) var marks: [UInt32: IndexMark] = [:]
     let decoder = RowDecoder()
+    /// Whether the file is a store of Tarn, as far as can be told: otherwise its tables may be of any kind.
+    private(set) var isStore = false
     /// What was counted of each table that was walked.
     private(set) var counts: [String: TreeWalk.Counts] = [:]
     private let mainCounts: TreeWalk.Counts
@@ -49,7 +53,8 @@ final class StoreFile: RecordSource {
     /// other processes do not change what is looked at; otherwise the file is read as it is.
     ///
     /// - Parameter path: of a store, or of its `data.mdb`.
-    /// - Throws: what the closure throws; `StoreError.noSuchStore`, `.notAStore`, `.lmdb` if nothing can be read.
+    /// - Throws: what the closure throws; `StoreError.noSuchStore`, `.notAStore`, `.lmdb` if nothing can be read; `.changedMeanwhile` if
+    ///   nobody held the state, and commits may have changed it before the closure had returned.
     static func open<Result>(
         at path: String, progress: ((_ pages: Int, _ of: Int) -> Void)? = nil, _ body: (StoreFile) throws -> Result
     ) throws -> Result {
@@ -75,41 +80,101 @@ final class StoreFile: RecordSource {
         }
         let file = try PageFile(opening: path), findings = Findings()
         let snapshot = try FileSnapshot(file, findings)
-        return try body(StoreFile(snapshot, findings, aloneBecause: reason, progress: progress))
+        let opened = StoreFile(snapshot, findings, aloneBecause: reason, progress: progress)
+        let result: Result
+        do {
+            result = try body(opened)
+        } catch {
+            // What is wrong then may be the mixture.
+            try opened.checkIsUnchanged()
+            throw error
+        }
+        try opened.checkIsUnchanged()
+        return result
+    }
+
+    /// - Throws: `StoreError.changedMeanwhile` if nobody holds the state that is looked at, and commits may have changed it.
+    func checkIsUnchanged() throws(StoreError) {
+        guard let aloneBecause, snapshot.isOvertaken else { return }
+        throw .changedMeanwhile(path: snapshot.file.path, detail: aloneBecause)
     }
 
     // MARK: - Tables
 
-    /// Walks over a table that was not walked yet, in the order of its keys, and compares it with what its record says.
+    /// Walks over a table that was not walked yet, in the order of its keys, and compares it with what its record says. Of values with a
+    /// checksum behind them the closure gets the content; those that are damaged are findings.
     ///
+    /// - Parameter asStored: gives values as they are stored, whatever their checksum.
     /// - Returns: whether all of it could be read; false also if there is no such table.
     @discardableResult
-    func forEach(in table: String, _ body: (Bytes, Bytes) throws -> Void) rethrows -> Bool {
+    func forEach(in table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows -> Bool {
         guard let record = snapshot.tables[table] else { return false }
         guard record.flags == 0 else {
-            findings.add(.tableRecord, table, "it has the options \(record.flags), as no table of Tarn: it is left out")
+            if isStore { findings.add(.tableRecord, table, "it has the options \(record.flags), as no table of Tarn: it is left out") }
             return false
         }
+        var isSound = true
+        let isWhole = try walk(record, table, ordersBytes: true) { key, value, flags in
+            guard flags & (TreePage.Node.table | TreePage.Node.duplicates) == 0 else {
+                return findings.add(.tableRecord, table, "an entry has the flags \(flags), as none of Tarn")
+            }
+            guard !asStored else { return try body(key, value) }
+            guard let content = self.content(value, table, key) else {
+                isSound = false
+                return findings.add(StoreFile.damageCode(table), "\(table) \(describe(key))", "the checksum is wrong")
+            }
+            try body(key, content)
+        }
+        return isWhole && isSound
+    }
+
+    /// Walks over a table of any kind. In which order its keys are, only the program knows that made it.
+    @discardableResult
+    func forEachEntry(inAnyTable table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows -> Bool {
+        guard !isStore, let record = snapshot.tables[table] else { return try forEach(in: table, asStored: asStored, body) }
+        return try walk(record, table, ordersBytes: false) { key, value, _ in try body(key, value) }
+    }
+
+    /// Walks over the entries of the table of tables that are no tables.
+    func forEachOwnEntry(_ body: (Bytes, Bytes) throws -> Void) rethrows {
+        var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
+        _ = try walk.walk(snapshot.meta.main, "the table of tables", ordersBytes: false) { key, value, flags in
+            if flags & TreePage.Node.table == 0 { try body(key, value) }
+        }
+    }
+
+    private func walk(
+        _ record: TableRecord, _ table: String, ordersBytes: Bool, _ body: (Bytes, Bytes, UInt16) throws -> Void
+    ) rethrows -> Bool {
         // Taken out meanwhile, so that it is not copied with every page.
         var walk = walk
         self.walk = TreeWalk(snapshot.file, lastPage: 0, findings)
         defer { self.walk = walk }
-        let counts = try walk.walk(record, table) { key, value, flags in
-            guard flags & (TreePage.Node.table | TreePage.Node.duplicates) == 0 else {
-                return findings.add(.tableRecord, table, "an entry has the flags \(flags), as none of Tarn")
-            }
-            try body(key, value)
-        }
+        let counts = try walk.walk(record, table, ordersBytes: ordersBytes, body)
         self.counts[table] = counts
         compare(counts, record, table)
         return counts.isWhole
     }
 
-    /// Walks over a table again, without looking for what is wrong with its pages.
-    func again(_ table: String, _ body: (Bytes, Bytes) throws -> Void) rethrows {
-        guard let record = snapshot.tables[table], record.flags == 0 else { return }
+    /// Walks over a table again, without looking for what is wrong with its pages and its checksums.
+    func again(_ table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows {
+        guard let record = snapshot.tables[table], record.flags == 0 || !isStore else { return }
         var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
-        _ = try walk.walk(record, table) { key, value, _ in try body(key, value) }
+        _ = try walk.walk(record, table) { key, value, _ in
+            if asStored { return try body(key, value) }
+            if let content = self.content(value, table, key) { try body(key, content) }
+        }
+    }
+
+    /// The code of a value whose checksum is wrong.
+    private static func damageCode(_ table: String) -> Finding.Code {
+        switch table {
+        case TableName.changes: .changeForm
+        case TableName.edges: .list
+        case TableName.scans: .scan
+        case TableName.meta: .setting
+        default: .responseForm
+        }
     }
 
     private func compare(_ counts: TreeWalk.Counts, _ record: TableRecord, _ table: String) {
@@ -146,12 +211,20 @@ final class StoreFile: RecordSource {
         guard list.isWhole, mainCounts.isWhole, counts.values.allSatisfy(\.isWhole), counts.count == snapshot.names.count,
             snapshot.meta.lastPage >= 2
         else { return (count, 0) }
-        var lost = 0
-        for number in 2...snapshot.meta.lastPage where walk.pages[number] == 0 && free[number] == 0 {
-            findings.add(.pageLost, "page \(number)", "no table has it, and it is not free")
-            lost += 1
-            // A meta page that is damaged may name any number.
-            if lost > Int(clamping: snapshot.file.pageCount) { break }
+        var lost = 0, number: UInt64 = 2
+        // A meta page that is damaged may name any number, and a file with holes may have any length.
+        while number <= snapshot.meta.lastPage, lost <= Int(clamping: snapshot.file.pageCount) {
+            var end = number
+            if let chunk = walk.pages.emptyChunk(around: number), free.emptyChunk(around: number) != nil {
+                end = min(chunk, snapshot.meta.lastPage)
+            }
+            if walk.pages[number] == 0, free[number] == 0 {
+                let place = end == number ? "page \(number)" : "pages \(number) to \(end)"
+                findings.add(.pageLost, place, "no table has it, and it is not free")
+                lost += Int(clamping: end - number) + 1
+            }
+            guard end < .max else { break }
+            number = end + 1
         }
         return (count, lost)
     }
@@ -163,9 +236,12 @@ final class StoreFile: RecordSource {
         return count
     }
 
+    /// The value of a key; nil if there is none, or if its checksum is wrong.
     func value(_ key: Bytes, in table: String) -> [UInt8]? {
-        guard let record = snapshot.tables[table], record.flags == 0 else { return nil }
-        return snapshot.value(key, in: record)
+        guard let record = snapshot.tables[table], record.flags == 0, var value = snapshot.value(key, in: record) else { return nil }
+        guard let count = value.withUnsafeBytes({ content($0, table, key)?.count }) else { return nil }
+        value.removeLast(value.count - count)
+        return value
     }
 
     // MARK: - Pages that no tree leads to
@@ -175,9 +251,8 @@ final class StoreFile: RecordSource {
     func pagesOfNobody() -> (pages: [UInt64], isCertain: Bool) {
         var walk = walk, free = PageMap()
         let list = snapshot.forEachFreePage(&walk) { _, number in free[number] = 1 }
-        let end = min(snapshot.file.pageCount, 1 << 40)
-        guard end > 2 else { return ([], list.isWhole) }
-        return ((2..<end).filter { walk.pages[$0] == 0 && free[$0] == 0 }, list.isWhole)
+        let pages = snapshot.file.pagesWithData.joined().filter { walk.pages[$0] == 0 && free[$0] == 0 }
+        return (pages, list.isWhole)
     }
 
     /// Calls the closure with each entry of a leaf that can be read; with none if the page is no leaf.
@@ -199,14 +274,25 @@ final class StoreFile: RecordSource {
         var best = settings["\(MetaKey.catalog)"].flatMap { text in
             text.withUnsafeBytes(StoredCatalog.init).map { (rank: StoreFile.rank(of: $0), isSound: $0.isSound, text: text) }
         }
-        for number in 2..<max(2, min(snapshot.file.pageCount, 1 << 40)) {
+        var hasChecksum = false
+        for number in snapshot.file.pagesWithData.joined() {
             forEachNode(ofLeaf: number) { _, key, value in
                 let name = String(decoding: key, as: UTF8.self)
-                if name == "\(MetaKey.catalog)", let found = StoredCatalog(value) {
+                let isCatalog = name == "\(MetaKey.catalog)"
+                guard isCatalog || name.hasPrefix(MetaKey.dictionaryPrefix) else { return }
+                let sound = ValueChecksum.content(value, table: "meta", key: key)
+                if isCatalog {
+                    // In stores of formats 1 and 2 nothing stands behind it; a damaged one of format 3 has four bytes there.
+                    let texts = [sound, value, value.slice(0..<max(0, value.count - ValueChecksum.size))].compactMap(\.self)
+                    let readable = texts.lazy.compactMap { text in StoredCatalog(text).map { (bytes: text, stored: $0) } }
+                    guard let (text, found) = readable.first else { return }
                     let rank = StoreFile.rank(of: found)
                     if let best, best.rank > rank { return }
-                    best = (rank, found.isSound, Array(value))
-                } else if name.hasPrefix(MetaKey.dictionaryPrefix), settings[name] == nil, value.count > 2 {
+                    best = (rank, found.isSound, Array(text))
+                    hasChecksum = sound != nil
+                } else if let sound, sound.count > 2 {
+                    if settings[name] == nil { settings[name] = Array(sound) }
+                } else if format < ChecksummedTable.firstFormat, settings[name] == nil, value.count > 2 {
                     settings[name] = Array(value)
                 }
             }
@@ -214,6 +300,7 @@ final class StoreFile: RecordSource {
         if let best {
             settings["\(MetaKey.catalog)"] = best.text
             isCatalogDoubtful = !best.isSound
+            if foundFormat == nil { foundFormat = hasChecksum ? Store.format : ChecksummedTable.firstFormat - 1 }
         }
         takeSettings()
     }
@@ -228,7 +315,28 @@ final class StoreFile: RecordSource {
     // MARK: - Settings and catalog
 
     private func readSettings() {
-        forEach(in: TableName.meta) { key, value in settings[String(decoding: key, as: UTF8.self)] = Array(value) }
+        // Without findings at first: another program may have a table of this name.
+        if let meta = snapshot.tables[TableName.meta], meta.flags == 0,
+            let format = Array("\(MetaKey.format)".utf8).withUnsafeBytes({ snapshot.value($0, in: meta) })
+        {
+            isStore = format.withUnsafeBytes { StoreFormatVersion.read($0) } != nil
+        }
+        // Where the version cannot be reached, the tables tell.
+        isStore = isStore || snapshot.tables.keys.count { TableName.all.contains($0) } > 2
+        if isStore { for key in snapshot.ownKeys { findings.add(.tableRecord, key, "it is no table") } }
+        var stored: [(key: [UInt8], value: [UInt8])] = []
+        forEach(in: TableName.meta, asStored: true) { key, value in stored.append((Array(key), Array(value))) }
+        let version = stored.first { String(decoding: $0.key, as: UTF8.self) == "\(MetaKey.format)" }?.value
+        foundFormat = version.flatMap { $0.withUnsafeBytes { StoreFormatVersion.read($0) } }
+        for (key, value) in stored {
+            let name = String(decoding: key, as: UTF8.self)
+            let content = key.withUnsafeBytes { key in value.withUnsafeBytes { self.content($0, TableName.meta, key).map { Array($0) } } }
+            guard let content else {
+                findings.add(.setting, "meta \(name)", "the checksum is wrong")
+                continue
+            }
+            settings[name] = content
+        }
         takeSettings()
     }
 
@@ -254,7 +362,7 @@ final class StoreFile: RecordSource {
         }
         guard read.isSound || isCatalogDoubtful else { return findings.add(.catalog, "meta", "the checksum of the catalog is wrong") }
         catalog = read.catalog
-        hasCatalog = true
+        (hasCatalog, isStore) = (true, true)
         for entity in catalog.entities { rules[entity.id] = EntityRules(entity, catalog) }
     }
 
@@ -267,18 +375,32 @@ final class StoreFile: RecordSource {
     func text(_ key: StaticString) -> String? { settings["\(key)"].map { String(decoding: $0, as: UTF8.self) } }
 
     /// The format version; the newest one if it cannot be read.
-    var format: Int { text(MetaKey.format).flatMap { Int($0) } ?? Store.format }
+    var format: Int { foundFormat ?? Store.format }
+
+    /// The content of a value of one of the tables whose values have a checksum behind them. Nil if it is damaged.
+    func content(_ stored: Bytes, _ table: String, _ key: Bytes) -> Bytes? {
+        guard isStore, format >= ChecksummedTable.firstFormat, let name = StoreFile.checksummed[table] else { return stored }
+        return ValueChecksum.content(stored, table: name, key: key)
+    }
+
+    private static let checksummed: [String: StaticString] = [
+        TableName.meta: "meta", TableName.requests: "requests", TableName.changes: "changes", TableName.edges: "edges",
+        TableName.scans: "scans", TableName.bodies: "bodies",
+    ]
 
     /// What is wrong with the format version; nil if it can be read here.
     var formatProblem: Finding? {
         guard snapshot.tables[TableName.meta] != nil else {
             return Finding(.noStore, snapshot.file.path, "it is a data file of LMDB without the table \(TableName.meta): no store of Tarn")
         }
-        guard text(MetaKey.format).flatMap({ Int($0) }) != nil else {
-            return Finding(.noStore, "meta", "there is no format version of Tarn")
+        guard foundFormat != nil else {
+            return Finding(.noStore, "meta", "there is no format version of Tarn, or it is damaged")
         }
         guard format <= Store.format else {
             return Finding(.newerFormat, "meta", "the store has format \(format) and this version reads up to \(Store.format); use a newer version")
+        }
+        if let feature = settings["\(MetaKey.features)"]?.withUnsafeBytes({ StoreFeature.unknown(in: $0) }).first {
+            return Finding(.newerFormat, "meta", "the store uses `\(feature)`, which this version does not know; use a newer version")
         }
         return hasCatalog ? nil : Finding(.catalog, "meta", "there is no catalog that can be read")
     }
@@ -290,7 +412,8 @@ final class StoreFile: RecordSource {
     func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey? {
         guard let bytes = value(digest, in: TableName.records(entity.root)) else { return nil }
         return bytes.withUnsafeBytes { bytes in
-            decoder.lending { (try? decoder.view(bytes)).flatMap { key(entity, digest, $0) } }
+            guard RowView.hasValidChecksum(bytes, table: UInt32(entity.root), key: digest) else { return nil }
+            return decoder.lending { (try? decoder.view(bytes)).flatMap { key(entity, digest, $0) } }
         }
     }
 

@@ -2,6 +2,7 @@
 //
 //   page   u64 number, u16, u16 flags, u16 `lower`, u16 `upper`; then for each node, in the order of keys, the u16 offset of it. Of the
 //          first page of an overflowing value: u32 number of pages in place of `lower` and `upper`
+//          Of a leaf of values of one size (`MDB_DUPFIXED`): in place of nodes the values, each of the size in the u16 after the number
 //   node   u16 and u16, the low and the high half of the value's size, u16 flags, u16 size of the key, the key, the value. With the flag
 //          1: the u64 number of the page from which the value stands, behind a header. In a branch the first three fields are the
 //          number of a page, 48 bits, and there is no value
@@ -10,6 +11,8 @@
 struct TreePage {
     enum Kind: Hashable {
         case branch, leaf
+        /// A leaf of values of one size, of a key that has several (`P_LEAF2`).
+        case values(size: Int)
         /// The first page of a value that is too long for a leaf, and how many pages it has.
         case overflow(pages: UInt32)
         case other(flags: UInt16)
@@ -32,7 +35,7 @@ struct TreePage {
 
     static let headerSize = 16
     private static let nodeHeader = 8
-    private static let kinds: UInt16 = 0x6F
+    private static let kinds: UInt16 = 0x6F, fixedLeaf: UInt16 = 0x22, part: UInt16 = 0x40
 
     let page: PageBytes
 
@@ -46,8 +49,32 @@ struct TreePage {
         case 1: .branch
         case 2: .leaf
         case 4: .overflow(pages: page.u32(12))
+        case TreePage.fixedLeaf: .values(size: Int(page.u16(8)))
         default: .other(flags: page.u16(10))
         }
+    }
+
+    /// The values of a key that stand in its node, as a page in a leaf (`P_SUBP`). Nil if the bytes are no such page.
+    static func values(ofNode bytes: [UInt8]) -> [Range<Int>]? {
+        let page = TreePage(PageBytes(bytes))
+        guard bytes.count >= headerSize, page.page.u16(10) & part != 0 else { return nil }
+        switch page.page.u16(10) & kinds & ~part {
+        case 2:
+            var values: [Range<Int>] = []
+            for index in 0..<page.count {
+                guard let node = page.node(index) else { return nil }
+                values.append(node.key)
+            }
+            return values
+        case fixedLeaf: return page.values(size: Int(page.page.u16(8)))
+        default: return nil
+        }
+    }
+
+    /// The places of values of one size. Nil if they do not lie in the page.
+    func values(size: Int) -> [Range<Int>]? {
+        guard size > 0, TreePage.headerSize + count * size <= page.bytes.count else { return nil }
+        return (0..<count).map { TreePage.headerSize + $0 * size..<TreePage.headerSize + ($0 + 1) * size }
     }
 
     private var lower: Int { Int(page.u16(12)) }
@@ -63,7 +90,7 @@ struct TreePage {
         let key = offset + TreePage.nodeHeader, value = key + Int(page.u16(offset + 6))
         guard value <= size else { return nil }
         let low = UInt64(page.u16(offset)) | UInt64(page.u16(offset + 2)) << 16, flags = page.u16(offset + 4)
-        guard kind == .leaf else {
+        guard kind != .branch else {
             return Node(flags: 0, key: key..<value, value: value..<value, valueSize: 0, child: low | UInt64(flags) << 32)
         }
         let stored = flags & Node.overflowing != 0 ? 8 : Int(low)
@@ -78,6 +105,7 @@ struct TreePage {
             return "free room from \(lower) to \(upper) is not possible"
         }
         guard count > 0 else { return "it is empty" }
+        if case .values(let bytes) = kind { return values(size: bytes) == nil ? "\(count) values of \(bytes) bytes do not lie in it" : nil }
         var used = 0
         for index in 0..<count {
             guard let node = node(index) else { return "node \(index) does not lie in it" }

@@ -35,7 +35,8 @@ struct TreeWalk {
     /// - Parameters:
     ///   - name: of the table, for messages.
     ///   - ordersBytes: whether keys are in the order of their bytes; otherwise their order is not looked at.
-    ///   - entry: called with every entry that can be read; the bytes are valid until it returns.
+    ///   - entry: called with every entry that can be read, of a key that has several values with each of them; the bytes are valid until
+    ///     it returns.
     /// - Throws: only what the closure throws.
     mutating func walk(_ record: TableRecord, _ name: String, ordersBytes: Bool = true, _ entry: Entry) rethrows -> Counts {
         guard owners.count < Int(UInt16.max) else {
@@ -43,7 +44,9 @@ struct TreeWalk {
             return Counts(isWhole: false)
         }
         owners.append(name)
-        var tree = Tree(name: name, owner: UInt16(owners.count - 1), ordersBytes: ordersBytes, depth: record.depth)
+        var tree = Tree(
+            name: name, owner: UInt16(owners.count - 1), ordersBytes: ordersBytes && record.flags == 0, hasDuplicates: record.hasDuplicates,
+            depth: record.depth)
         guard let root = record.root else {
             if record.depth != 0 { findings.add(.tableRecord, name, "it has no root, and a depth of \(record.depth)") }
             return tree.counts
@@ -57,6 +60,7 @@ struct TreeWalk {
         let name: String
         let owner: UInt16
         let ordersBytes: Bool
+        let hasDuplicates: Bool
         let depth: Int
         var counts = Counts()
         var lastKey: [UInt8]?
@@ -72,14 +76,20 @@ struct TreeWalk {
         _ number: UInt64, level: Int, above: [UInt8]?, below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
     ) rethrows {
         guard let page = open(number, &tree) else { return }
-        let isLeaf = page.kind == .leaf
+        let isLeaf = page.kind != .branch
         // A tree that is deeper than its table says is walked nevertheless; one without end is not.
         if level > TreeWalk.deepest || (isLeaf && level != tree.depth) || (!isLeaf && level >= tree.depth) {
             findings.add(.pageDepth, "page \(number) of \(tree.name)", "a \(isLeaf ? "leaf" : "branch") at level \(level) of a tree that is \(tree.depth) deep")
             tree.counts.isWhole = false
             if level > TreeWalk.deepest { return }
         }
-        if isLeaf {
+        if case .values(let size) = page.kind {
+            tree.counts.leafPages += 1
+            tree.counts.entries += UInt64(page.count)
+            try page.page.bytes.withUnsafeBytes { bytes in
+                for value in page.values(size: size) ?? [] { try entry(bytes.slice(value), bytes.slice(value.upperBound..<value.upperBound), 0) }
+            }
+        } else if isLeaf {
             tree.counts.leafPages += 1
             try leaf(page, number, above, below, &tree, entry)
         } else {
@@ -130,6 +140,10 @@ struct TreeWalk {
                 }
                 tree.lastKey = Array(key)
             }
+            if tree.hasDuplicates, node.flags & TreePage.Node.duplicates != 0 {
+                try values(of: node, page, number, &tree, entry)
+                continue
+            }
             tree.counts.entries += 1
             guard node.isOverflowing else {
                 try page.page.bytes.withUnsafeBytes { bytes in
@@ -148,6 +162,43 @@ struct TreeWalk {
         }
     }
 
+    /// The values of a key that has several: in a page of their own in the node, or in a tree that the node leads to.
+    private mutating func values(of node: TreePage.Node, _ page: TreePage, _ number: UInt64, _ tree: inout Tree, _ entry: Entry) rethrows {
+        let place = "page \(number) of \(tree.name)", key = Array(page.page.bytes[node.key]), stored = Array(page.page.bytes[node.value])
+        guard node.flags & TreePage.Node.table != 0 else {
+            guard let values = TreePage.values(ofNode: stored) else {
+                findings.add(.pageForm, place, "the values of a key do not fit together")
+                tree.counts.isWhole = false
+                return
+            }
+            tree.counts.entries += UInt64(values.count)
+            try key.withUnsafeBytes { key in
+                try stored.withUnsafeBytes { bytes in for value in values { try entry(key, bytes.slice(value), 0) } }
+            }
+            return
+        }
+        guard stored.count == TableRecord.size else {
+            findings.add(.pageForm, place, "the values of a key have no tree")
+            tree.counts.isWhole = false
+            return
+        }
+        let record = TableRecord(PageBytes(stored), at: 0)
+        var inner = Tree(name: tree.name, owner: tree.owner, ordersBytes: false, hasDuplicates: false, depth: record.depth)
+        if let root = record.root {
+            try key.withUnsafeBytes { key in
+                try visit(root, level: 1, above: nil, below: nil, &inner) { value, _, _ in try entry(key, value, 0) }
+            }
+        }
+        // The pages of these trees are not counted in the record of the table.
+        tree.counts.entries += inner.counts.entries
+        let counted = (inner.counts.branchPages, inner.counts.leafPages, inner.counts.entries)
+        if !inner.counts.isWhole {
+            tree.counts.isWhole = false
+        } else if counted != (record.branchPages, record.leafPages, record.entries) {
+            findings.add(.tableCounts, place, "the tree of a key should have \(record.entries) values, and has \(inner.counts.entries)")
+        }
+    }
+
     private func precedes(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool { a.lexicographicallyPrecedes(b) }
 
     /// A page of a tree, reached for the first time, and of a kind that a tree has. Nil, after it was said why.
@@ -157,7 +208,12 @@ struct TreeWalk {
             return nil
         }
         let place = "page \(number) of \(tree.name)"
-        guard page.kind == .leaf || page.kind == .branch else {
+        let isOfTree =
+            switch page.kind {
+            case .leaf, .branch, .values: true
+            default: false
+            }
+        guard isOfTree else {
             findings.add(.pageKind, place, "it is neither a leaf nor a branch, and a tree leads to it")
             tree.counts.isWhole = false
             return nil

@@ -18,6 +18,7 @@ extension StoreCheck {
             checkListed(id, entry)
             if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }
             checkBody(id, entry)
+            if !entry.hasReadableParts { findings.add(.responseForm, "response \(id)", "it is of parts, and they are not those of its body") }
         }
         if isWhole { checkTotals(totals) }
         if highest > file.number(MetaKey.nextResponse) ?? 0 {
@@ -44,7 +45,8 @@ extension StoreCheck {
     private func checkBody(_ id: UInt64, _ entry: ResponseEntry) {
         guard let size = entry.caching?.bodySize else { return }
         var found = 0
-        for chunk in 0..<(size + ResponseBody.chunkSize - 1) / ResponseBody.chunkSize {
+        let chunkSize = ResponseBody.chunkSize(format: file.format)
+        for chunk in 0..<(size + chunkSize - 1) / chunkSize {
             found += ResponseBody.withKey(id, chunk) { file.value($0, in: TableName.bodies)?.count } ?? 0
         }
         if found != size { findings.add(.responseMissing, "response \(id)", "its body should have \(size) bytes, and has \(found)") }

@@ -46,7 +46,7 @@ final class StoreCheck {
     private func checkOtherTables() {
         for name in file.snapshot.names where file.counts[name] == nil {
             var count = 0
-            file.forEach(in: name) { _, _ in count += 1 }
+            file.forEachEntry(inAnyTable: name) { _, _ in count += 1 }
             // Tables of entities and indexes that are no more are empty, as are those that wait for their use.
             let isKnown = file.formatProblem != nil || TableName.all.contains(name)
             if count > 0, !isKnown { findings.add(.tableUnknown, name, "it has \(count) entries, and the catalog knows nothing of it") }
@@ -57,6 +57,10 @@ final class StoreCheck {
     private func checkSettings() {
         for key in [MetaKey.generation, MetaKey.sequence] where file.number(key) == nil {
             findings.add(.setting, "meta \(key)", "it is missing, or no number")
+        }
+        let isCounted = file.format >= ChecksummedTable.firstFormat
+        for key in MetaKey.counters where isCounted && file.number(key) == nil && key.description != MetaKey.generation.description {
+            findings.add(.counter, "meta \(key)", "it is missing, or no number")
         }
         if file.text(MetaKey.incarnation)?.utf8.count != 36 { findings.add(.setting, "meta \(MetaKey.incarnation)", "it is missing, or no UUID") }
         for name in TableName.all where file.snapshot.tables[name] == nil {

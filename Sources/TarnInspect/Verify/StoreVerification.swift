@@ -15,7 +15,7 @@ public struct StoreVerification: Sendable {
     public let counts: [Finding.Code: Int]
     /// What could not be compared, since a part of it cannot be read.
     public let notCompared: [String]
-    /// Whether nobody could change the file meanwhile. If not, somebody who wrote into it meanwhile may be what was found.
+    /// Whether a read transaction held the state that was looked at. If not, no commit has changed it meanwhile.
     public let isHeld: Bool
     /// Why it was not held.
     public let aloneBecause: String?
@@ -57,7 +57,8 @@ public struct StoreVerification: Sendable {
     /// - Parameters:
     ///   - path: of the store, or of its `data.mdb`.
     ///   - progress: called with every page that is read.
-    /// - Throws: `StoreError.noSuchStore`; `.lmdb` if there is no permission to read. Everything else is a finding.
+    /// - Throws: `StoreError.noSuchStore`; `.lmdb` if there is no permission to read; `.changedMeanwhile` if the file was not held, and
+    ///   commits came in between. Everything else is a finding.
     public init(ofStoreAt path: String, progress: ((Progress) -> Void)? = nil) throws {
         do {
             self = try StoreFile.open(at: path, progress: progress.map { told in { told(Progress(pages: $0, total: $1)) } }) { file in

@@ -28,7 +28,7 @@ extension StoreAccess {
     /// Rows are looked at together and handed over afterwards: the processor waits for the memory of all of them at once, and a row that is
     /// copied as soon as it was put together would wait for itself.
     func forEachRow(
-        _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
+        _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, borrowed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
     ) throws {
         let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { plan in
             try (KeyBounds(range, plan.entity.keyTypes) { plan.entity }, plan.entity.members == nil)
@@ -36,7 +36,7 @@ extension StoreAccess {
         /// A row that is compressed, damaged, or of another entity of the tree.
         func alone(_ key: Bytes, _ value: Bytes) throws -> Bool {
             try lending {
-                let row = try plan._withUnsafeGuaranteedRef { try dividedView(value, $0.entity, key) }
+                let row = try plan._withUnsafeGuaranteedRef { try dividedView(value, $0.entity, key, borrowed: borrowed) }
                 guard try plan._withUnsafeGuaranteedRef({ try row.entity == $0.entityID || isOf($0.entity, row) }) else { return true }
                 return try withUnsafePointer(to: lent(row, plan, key)) { try body(UnsafeBufferPointer(start: $0, count: 1)) }
             }
@@ -51,7 +51,7 @@ extension StoreAccess {
             try forEachEntry(table, root, bounds) { entries in
                 var count = 0
                 for (key, value) in entries {
-                    if let row = RowView(value), row.entity == id, let lent = LentRow(row, context) {
+                    if let row = RowView(value), row.entity == id, isSound(value, root: root, key, borrowed: borrowed), let lent = LentRow(row, context) {
                         rows.initializeElement(at: count, to: lent)
                         count += 1
                         continue

@@ -17,6 +17,8 @@ final class RowPlan: Sendable {
     let entityID: UInt16
     let rules: EntityRules
     let table: Table
+    /// The id of the entity's root.
+    let root: UInt16
     /// The state owns the plan.
     unowned(unsafe) let state: StoreState
     /// By the raw value of the struct's fields; freed in `deinit` only.
@@ -83,6 +85,7 @@ final class RowPlan: Sendable {
         self.relationships = relationships
         checksEveryKey = Record.Key.attributeType == nil
         table = try state.records(of: entity.root)
+        root = entity.root
         rules = try state.rules(of: entity.id)
         ascending = fields.indices.sorted { fields[$0].id < fields[$1].id }
         let named = Set(fields.map(\.id))

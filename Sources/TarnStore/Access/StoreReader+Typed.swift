@@ -11,8 +11,11 @@ extension StoreReader {
     public func get<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Record? {
         let mark = rowMark
         defer { release(to: mark) }
-        guard let row = try row(type, key) else { return nil }
-        return try row.copy()
+        let plan = try plan(type)
+        let lent = try key.withStorageKey { storageKey throws(StoreError) in
+            try find(storageKey, plan, borrowed: false) { key.recordKey }
+        }
+        return try lent.map { lent throws(StoreError) in try Row<Record>(lent).copy() }
     }
 
     /// Records as structs, in the order of the keys; nil for each that is not there.
@@ -33,7 +36,7 @@ extension StoreReader {
             let lent = try key.withStorageKey { storageKey throws(StoreError) -> LentRow? in
                 let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
                 guard let entry else { return nil }
-                return try access.lend(entry.value, plan, sought: storageKey) { $0 == key.recordKey }
+                return try access.lend(entry.value, plan, sought: storageKey, borrowed: false) { $0 == key.recordKey }
             }
             records.append(try lent.map { lent throws(StoreError) in try Row<Record>(lent).copy() })
         }
@@ -51,7 +54,7 @@ extension StoreReader {
     public func row<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Row<Record>? {
         let plan = try plan(type)
         let lent = try key.withStorageKey { storageKey throws(StoreError) in
-            try find(storageKey, plan) { key.recordKey }
+            try find(storageKey, plan, borrowed: true) { key.recordKey }
         }
         guard let lent else { return nil }
         return _overrideLifetime(Row(lent), copying: self)
@@ -90,7 +93,7 @@ extension StoreReader {
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Bool
     ) throws {
-        try forEachLent(plan(type), range, reversed) { rows in
+        try forEachLent(plan(type), range, reversed, borrowed: true) { rows in
             for row in rows {
                 guard try body(Row(row)) else { return false }
             }
@@ -106,9 +109,12 @@ extension StoreReader {
     ) throws -> [Record] {
         var records: [Record] = []
         guard limit > 0 else { return records }
-        try forEach(type, in: range, reversed: reversed) { row in
-            records.append(try row.copy())
-            return records.count < limit
+        try forEachLent(plan(type), range, reversed, borrowed: false) { rows in
+            for row in rows {
+                records.append(try Row<Record>(row).copy())
+                guard records.count < limit else { return false }
+            }
+            return true
         }
         return records
     }
@@ -144,7 +150,7 @@ extension StoreReader {
         func visit(_ storageKey: Bytes) throws -> Bool {
             guard let bytes = try access.raw.get(table, storageKey) else { return true }
             return try access.lending {
-                let row = try access.dividedView(bytes, destination, storageKey)
+                let row = try access.dividedView(bytes, destination, storageKey, borrowed: true)
                 guard try access.isOf(destination, row) else { return true }
                 try body(Row(access.lent(row, targets, storageKey)))
                 return true
@@ -163,9 +169,10 @@ extension StoreReader {
 
     @usableFromInline
     func forEachLent(
-        _ plan: Unmanaged<RowPlan>, _ range: KeyRange, _ reversed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
+        _ plan: Unmanaged<RowPlan>, _ range: KeyRange, _ reversed: Bool, borrowed: Bool,
+        _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
     ) throws {
-        try access.forEachRow(plan, in: range, reversed: reversed, body)
+        try access.forEachRow(plan, in: range, reversed: reversed, borrowed: borrowed, body)
     }
 
     @usableFromInline
@@ -179,13 +186,13 @@ extension StoreReader {
 
     @usableFromInline
     func find(
-        _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, _ key: () -> RecordKey
+        _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, borrowed: Bool, _ key: () -> RecordKey
     ) throws(StoreError) -> LentRow? {
         try access.checkForm(plan, key)
         let table = plan._withUnsafeGuaranteedRef { $0.table }, raw = access.raw
         let bytes = try translating { () throws(LMDBError) in try raw.get(table, storageKey) }
         guard let bytes else { return nil }
-        return try access.lend(bytes, plan, sought: storageKey) { $0 == key() }
+        return try access.lend(bytes, plan, sought: storageKey, borrowed: borrowed) { $0 == key() }
     }
 }
 
@@ -209,13 +216,13 @@ extension StoreAccess {
     /// - Parameter isSought: whether a long key, which stands in the row only, is the one that was sought.
     /// - Throws: `.damagedRow`.
     func lend(
-        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, _ isSought: (RecordKey?) -> Bool
+        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, borrowed: Bool, _ isSought: (RecordKey?) -> Bool
     ) throws(StoreError) -> LentRow? {
         let row: RowView
-        if let plain = RowView(bytes) {
+        if let plain = RowView(bytes), isSound(bytes, root: plan._withUnsafeGuaranteedRef({ $0.root }), storageKey, borrowed: borrowed) {
             row = plain
         } else {
-            row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey)
+            row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey, borrowed: borrowed)
         }
         // A row of the same tree, but of another kind.
         if plan._withUnsafeGuaranteedRef({ row.entity != $0.entityID }) {

@@ -56,12 +56,14 @@ struct ChangeOptions: Sendable {
     init() {}
 
     /// What cannot be read is taken for the default.
-    init(_ raw: RawTransaction, _ meta: Table) throws(LMDBError) {
+    init(_ raw: RawTransaction, _ meta: ChecksummedTable) throws(LMDBError) {
         if let text = try raw.get(meta, key: MetaKey.changeRetention) {
             let parts = String(decoding: text, as: UTF8.self).split(separator: " ")
             if parts.count == 2 {
-                retention = ChangeRetention(
+                let stored = ChangeRetention(
                     age: Int64(parts[0]).map { .microseconds($0) }, share: Int64(parts[1]).map { Double($0) / 1_000_000 })
+                // Others cannot be set, and what is computed with them would overflow.
+                if (try? stored.check()) != nil { retention = stored }
             }
         }
         if let text = try raw.get(meta, key: MetaKey.changeValues) {
@@ -149,7 +151,7 @@ extension Store {
         try write(alone: true) { writer in
             let raw = writer.access.raw, meta = writer.access.state.meta
             try raw.put(meta, key: key, text: try text(writer.access.state))
-            try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
+            try raw.advanceGeneration(meta)
         }
         try reload()
     }

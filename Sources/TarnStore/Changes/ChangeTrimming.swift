@@ -40,12 +40,12 @@ struct CommitTimes {
     static func isDue(_ bytes: Bytes?, age: Int64, now: Int64) -> Bool {
         guard let bytes, bytes.count >= 16 else { return true }
         let last = Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: Int64.self))
-        return now - last >= age / parts
+        return Timestamp(microseconds: now).elapsed(since: Timestamp(microseconds: last)) >= age / parts
     }
 
     /// Notes a commit, and forgets what no longer helps.
     mutating func add(_ sequence: UInt64, _ now: Int64, trimmed: UInt64) {
-        while marks.count > 1, marks[1].sequence <= trimmed + 1 { marks.removeFirst() }
+        while marks.count > 1, marks[1].sequence <= (trimmed == .max ? trimmed : trimmed + 1) { marks.removeFirst() }
         // What was between the first two is then taken to be as young as what comes behind.
         if marks.count >= CommitTimes.most { marks.removeFirst() }
         marks.append(Mark(sequence: sequence, time: now))
@@ -57,7 +57,8 @@ struct CommitTimes {
         for (index, mark) in marks.enumerated() {
             let next = index + 1 < marks.count ? marks[index + 1].sequence : first
             guard mark.time <= now - age - age / CommitTimes.parts else { break }
-            result = max(result, min(next, first) - 1)
+            // A sequence of 0, which no commit has, is a damaged one.
+            result = max(result, max(min(next, first), 1) - 1)
         }
         return result
     }
@@ -113,7 +114,7 @@ struct ChangeTrimming {
         if !state.changeOptions.keepsChanges { try setTrimmed(newest) }
         let last = try target()
         guard last > 0 else { return 0 }
-        let cursor = try raw.cursor(state.changes)
+        let cursor = try raw.cursor(state.changes.table)
         defer { cursor.close() }
         var entry = try cursor.first(), deleted = 0, trimmed: UInt64 = 0
         while deleted < count, let key = entry?.key, key.count == ChangeEntry.keySize {

@@ -126,14 +126,14 @@ extension StoreAccess {
     ///
     /// - Throws: `.damagedChange`.
     func forEachEntry(after sequence: UInt64, _ ordinal: UInt32, _ body: (ChangeEntry) throws -> Bool) throws {
-        let cursor = try raw.cursor(state.changes)
+        let log = state.changes, cursor = try raw.cursor(log.table)
         defer { cursor.close() }
         var entry = try ChangeEntry.withKey(sequence, ordinal) { try cursor.seek($0) }
         if let key = entry?.key, key.count == ChangeEntry.keySize, ChangeEntry.position(of: key) == (sequence, ordinal) {
             entry = try cursor.next()
         }
         while let (key, value) = entry {
-            guard let change = ChangeEntry(key, value) else {
+            guard let change = log.content(value, key: key).flatMap({ ChangeEntry(key, $0) }) else {
                 let position = key.count == ChangeEntry.keySize ? ChangeEntry.position(of: key) : (sequence, ordinal)
                 throw StoreError.damagedChange(sequence: position.0, ordinal: position.1)
             }

@@ -5,7 +5,7 @@ internal import LMDB
 extension RowDictionary {
     /// Every dictionary of `meta`: u16 entity id, then the dictionary. One that zstd cannot use is left out; the rows that need
     /// it are named when they are read.
-    static func all(_ raw: RawTransaction, _ meta: Table) throws -> [(entity: UInt16, dictionary: RowDictionary)] {
+    static func all(_ raw: RawTransaction, _ meta: ChecksummedTable) throws -> [(entity: UInt16, dictionary: RowDictionary)] {
         var list: [(entity: UInt16, dictionary: RowDictionary)] = []
         try forEach(raw, meta) { id, value in
             guard value.count > 2, let dictionary = RowDictionary(id: id, bytes: Array(value.dropFirst(2))) else { return }
@@ -15,7 +15,7 @@ extension RowDictionary {
     }
 
     /// The ids of an entity's dictionaries, without reading them.
-    static func ids(_ raw: RawTransaction, _ meta: Table, of entity: UInt16) throws -> [UInt16] {
+    static func ids(_ raw: RawTransaction, _ meta: ChecksummedTable, of entity: UInt16) throws -> [UInt16] {
         var ids: [UInt16] = []
         try forEach(raw, meta) { id, value in
             if value.count >= 2, value.load(0, UInt16.self) == entity { ids.append(id) }
@@ -24,19 +24,22 @@ extension RowDictionary {
     }
 
     /// The ids of all dictionaries, of whatever entity.
-    static func ids(_ raw: RawTransaction, _ meta: Table) throws -> [UInt16] {
+    static func ids(_ raw: RawTransaction, _ meta: ChecksummedTable) throws -> [UInt16] {
         var ids: [UInt16] = []
         try forEach(raw, meta) { id, _ in ids.append(id) }
         return ids
     }
 
-    private static func forEach(_ raw: RawTransaction, _ meta: Table, _ body: (UInt16, Bytes) throws -> Void) throws {
-        let cursor = try raw.cursor(meta)
+    private static func forEach(_ raw: RawTransaction, _ meta: ChecksummedTable, _ body: (UInt16, Bytes) throws -> Void) throws {
+        let cursor = try raw.cursor(meta.table)
         defer { cursor.close() }
         let prefix = Array(MetaKey.dictionaryPrefix.utf8)
         var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
         while let (key, value) = entry, key.starts(with: prefix) {
-            if let id = UInt16(String(decoding: key.dropFirst(prefix.count), as: UTF8.self)) { try body(id, value) }
+            // Of a damaged one there is nothing but its id.
+            if let id = UInt16(String(decoding: key.dropFirst(prefix.count), as: UTF8.self)) {
+                try body(id, meta.content(value, key: key) ?? .empty)
+            }
             entry = try cursor.next()
         }
     }
@@ -45,7 +48,7 @@ extension RowDictionary {
     /// generation changes.
     ///
     /// - Returns: its id; nil if there are no ids left.
-    static func add(_ dictionary: [UInt8], of entity: UInt16, _ raw: RawTransaction, _ meta: Table) throws -> UInt16? {
+    static func add(_ dictionary: [UInt8], of entity: UInt16, _ raw: RawTransaction, _ meta: ChecksummedTable) throws -> UInt16? {
         // Ids are 16 bits and never reused.
         guard let id = UInt16(exactly: try raw.number(meta, key: MetaKey.nextDictionary) + 1) else { return nil }
         try raw.willAdd()
@@ -54,7 +57,7 @@ extension RowDictionary {
         value.append(dictionary)
         try key(id).withUnsafeBytes { try raw.put(meta, $0, value.bytes) }
         try raw.put(meta, key: MetaKey.nextDictionary, number: UInt64(id))
-        try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
+        try raw.advanceGeneration(meta)
         return id
     }
 
@@ -67,12 +70,19 @@ extension Store {
     /// itself.
     ///
     /// - Returns: the entities that have a dictionary since.
+    /// - Throws: what a `write` throws, `StoreError.storeFull` among it.
     @discardableResult
     public func trainDictionaries() throws -> [String] {
         var trained: [String] = []
         for entity in catalog.entities where entity.root == entity.id && entity.isCompressed {
             guard let dictionary = try trainedDictionary(entity) else { continue }
-            if try add(dictionary, for: entity) { trained.append(entity.name) }
+            do {
+                if try add(dictionary, for: entity) { trained.append(entity.name) }
+            } catch {
+                // The rows are not to blame: the next call tries again.
+                untrainable.withLock { $0[entity.id] = nil }
+                throw error
+            }
         }
         return trained
     }
@@ -94,10 +104,10 @@ extension Store {
 
     /// False if another process was first.
     private func add(_ dictionary: [UInt8], for entity: Catalog.Entity) throws -> Bool {
-        let meta = state.meta
-        let isNew = try environment.write { transaction in
-            try RowDictionary.ids(transaction.raw, meta, of: entity.id).isEmpty
-                && RowDictionary.add(dictionary, of: entity.id, transaction.raw, meta) != nil
+        let isNew = try write(alone: true) { writer in
+            let raw = writer.access.raw, meta = writer.access.state.meta
+            return try RowDictionary.ids(raw, meta, of: entity.id).isEmpty
+                && RowDictionary.add(dictionary, of: entity.id, raw, meta) != nil
         }
         if isNew { try reload() }
         return isNew

@@ -55,7 +55,8 @@ extension StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            if sample.wantsNext() { try lending { sample.add(try view(value, entity, key).body) } }
+            // A damaged row teaches nothing, and is named when it is rewritten.
+            if isSound(value, root: entity.root, key), sample.wantsNext() { try lending { sample.add(try view(value, entity, key).body) } }
             entry = try cursor.next()
         }
         return sample

@@ -18,6 +18,8 @@ public struct RewriteReport: Sendable, Hashable {
     public var dictionariesDropped = 0
     /// How many rows there are to look at, of all entities that are rewritten.
     public var total = 0
+    /// Whether the store had an earlier format and has that of this version now. Only a rewrite of all entities does it.
+    public var isUpgraded = false
 
     public init() {}
 }
@@ -26,6 +28,9 @@ extension Store {
     /// Stores all rows again: with a dictionary that is trained from a sample of the whole table, or plain if the compression of
     /// their entity is `none`; in key order, so that pages are full. Content, version and change log stay as they are: a record
     /// is the same whatever its row looks like. Dictionaries that no row uses any more are dropped.
+    ///
+    /// A rewrite of all entities also brings a store of an earlier format to that of this version, in one transaction at its beginning:
+    /// formats 1 and 2 have no checksums of dictionaries, settings, changes and bodies.
     ///
     /// Worth it when rows have changed in kind since the dictionary was trained (which happens after the first 1,000), when the
     /// compression of an entity was changed, and when rows came in no order. The file does not shrink; what is saved is
@@ -76,6 +81,7 @@ extension Store {
         _ name: String?, batch: Int, progress: ((RewriteReport) -> Void)? = nil, isCancelled: () -> Bool
     ) throws -> RewriteReport {
         var report = RewriteReport()
+        if name == nil { report.isUpgraded = try upgradeFormat() }
         // Entities that descend from one root share its table, and its dictionary.
         let roots = try name.map { [try state.entity($0).root] } ?? catalog.entities.filter { $0.root == $0.id }.map(\.id)
         report.total = try read { reader in
@@ -148,7 +154,7 @@ extension Store {
                     _ = try RowDictionary.key(dictionary).withUnsafeBytes { try raw.delete(state.meta, $0) }
                 }
                 _ = try RewriteMark.metaKey(id).withUnsafeBytes { try raw.delete(state.meta, $0) }
-                if !unused.isEmpty { try raw.put(state.meta, key: MetaKey.generation, number: generation + 1) }
+                if !unused.isEmpty { try raw.advanceGeneration(state.meta) }
                 dropped = unused.count
             }
             guard let dropped else { continue }

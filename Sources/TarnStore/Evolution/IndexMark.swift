@@ -37,12 +37,12 @@ package struct IndexMark: Equatable {
     private static func metaKey(_ index: UInt32) -> [UInt8] { Array((MetaKey.indexPrefix + String(index)).utf8) }
 
     /// Of one index; nil if it is complete.
-    static func of(_ index: UInt32, _ raw: RawTransaction, _ meta: Table) throws -> IndexMark? {
+    static func of(_ index: UInt32, _ raw: RawTransaction, _ meta: ChecksummedTable) throws -> IndexMark? {
         try metaKey(index).withUnsafeBytes { try raw.get(meta, $0) }.flatMap { IndexMark($0) }
     }
 
     /// Of every index that has one.
-    static func all(_ raw: RawTransaction, _ meta: Table) throws -> [UInt32: IndexMark] {
+    static func all(_ raw: RawTransaction, _ meta: ChecksummedTable) throws -> [UInt32: IndexMark] {
         let cursor = try raw.cursor(meta)
         defer { cursor.close() }
         let prefix = Array(MetaKey.indexPrefix.utf8)
@@ -57,7 +57,7 @@ package struct IndexMark: Equatable {
         return marks
     }
 
-    func put(_ index: UInt32, _ raw: RawTransaction, _ meta: Table) throws {
+    func put(_ index: UInt32, _ raw: RawTransaction, _ meta: ChecksummedTable) throws {
         var value = ByteWriter()
         value.append(phase.rawValue)
         value.append(isNew ? 1 : 0)
@@ -67,7 +67,7 @@ package struct IndexMark: Equatable {
         try IndexMark.metaKey(index).withUnsafeBytes { try raw.put(meta, $0, value.bytes) }
     }
 
-    static func remove(_ index: UInt32, _ raw: RawTransaction, _ meta: Table) throws {
+    static func remove(_ index: UInt32, _ raw: RawTransaction, _ meta: ChecksummedTable) throws {
         _ = try metaKey(index).withUnsafeBytes { try raw.delete(meta, $0) }
     }
 }

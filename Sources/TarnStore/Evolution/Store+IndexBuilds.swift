@@ -118,7 +118,7 @@ extension StoreWriter {
             if let mark { try mark.put(id, raw, state.meta) } else { try IndexMark.remove(id, raw, state.meta) }
         }
         if step.isTransition {
-            try raw.put(state.meta, key: MetaKey.generation, number: try raw.number(state.meta, key: MetaKey.generation) + 1)
+            try raw.advanceGeneration(state.meta)
         }
         return FinishedIndexStep(progress: progress, violation: step.violation, isTransition: step.isTransition)
     }

@@ -124,7 +124,7 @@ extension Store {
             guard catalog != access.catalog else { return }
             catalog.resolve()
             try raw.put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: catalog))
-            try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
+            try raw.advanceGeneration(meta)
         }
         try reload()
     }

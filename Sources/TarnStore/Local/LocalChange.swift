@@ -136,7 +136,7 @@ extension StoreAccess {
     package func localMark(_ root: UInt16, _ storageKey: Bytes) throws -> LocalMark? {
         guard let table = state.local else { return nil }
         return try localKey(root, storageKey).withUnsafeBytes { key in
-            try raw.get(table, key).flatMap { RowView($0) }.flatMap { LocalMark($0) }
+            try systemRow(of: key, in: table, "local").flatMap { LocalMark($0) }
         }
     }
 
@@ -172,7 +172,7 @@ extension StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            if key.count > 2, let mark = RowView(value).flatMap({ LocalMark($0) }),
+            if key.count > 2, let mark = LocalMark(try systemRow(value, "local", key)),
                 let change = try change(mark, key.slice(2..<key.count)), try !body(change)
             {
                 return
@@ -248,20 +248,47 @@ extension StoreWriter {
             return id
         }
         try key.withStorageKey { storageKey in
-            let known = try access.localMark(entity.root, storageKey)
-            var mark = known ?? LocalMark(operation, [], entity: entity.id, since: .systemTime)
-            switch (known?.operation, operation) {
-            case (nil, _), (_, .delete): mark.operation = operation
-            // The server has never had it.
-            case (.create?, _): mark.operation = .create
-            // The server has it still.
-            case (.update?, _), (.delete?, _): mark.operation = .update
-            }
-            let wasWhole = known.map { $0.operation != .update || $0.fields.isEmpty } ?? false
-            mark.fields = mark.operation != .update || ids.isEmpty || wasWhole ? [] : Set(mark.fields + ids).sorted()
-            if StorageKey.isDigest(storageKey) { mark.wholeKey = key.tuple }
-            try access.put(mark, entity.root, storageKey, sequence: sequence)
+            try mark(operation, entity, storageKey, ids, try access.localMark(entity.root, storageKey)) { key.tuple }
         }
+    }
+
+    /// Marks a stored record whose fields were changed here.
+    mutating func markUpdated(_ entity: Catalog.Entity, _ storageKey: Bytes, _ fields: [UInt16]) throws {
+        let access = access
+        let (kind, whole) = try access.lending {
+            try access.row(entity, storageKey).map { row -> (UInt16, [UInt8]?) in
+                let whole: [UInt8]? = try StorageKey.isDigest(storageKey) ? access.wholeKey(entity, row.body)?.tuple : nil
+                return (row.entity, whole)
+            }
+        } ?? (entity.id, nil)
+        try mark(.update, access.catalog.entity(id: kind) ?? entity, storageKey, fields, try access.localMark(entity.root, storageKey)) { whole ?? [] }
+    }
+
+    /// Marks a record that was deleted here and is not in the store any more.
+    ///
+    /// - Parameters:
+    ///   - known: the mark that it had.
+    ///   - whole: the tuple of a key that the storage key is only the digest of.
+    mutating func markDeleted(_ kind: UInt16, _ storageKey: Bytes, _ known: LocalMark?, whole: [UInt8]?) throws {
+        guard let entity = access.catalog.entity(id: kind) else { return }
+        try mark(.delete, entity, storageKey, [], known) { whole ?? [] }
+    }
+
+    private mutating func mark(
+        _ operation: LocalChange.Operation, _ entity: Catalog.Entity, _ storageKey: Bytes, _ ids: [UInt16], _ known: LocalMark?, whole: () -> [UInt8]
+    ) throws {
+        var mark = known ?? LocalMark(operation, [], entity: entity.id, since: .systemTime)
+        switch (known?.operation, operation) {
+        case (nil, _), (_, .delete): mark.operation = operation
+        // The server has never had it.
+        case (.create?, _): mark.operation = .create
+        // The server has it still.
+        case (.update?, _), (.delete?, _): mark.operation = .update
+        }
+        let wasWhole = known.map { $0.operation != .update || $0.fields.isEmpty } ?? false
+        mark.fields = mark.operation != .update || ids.isEmpty || wasWhole ? [] : Set(mark.fields + ids).sorted()
+        if StorageKey.isDigest(storageKey) { mark.wholeKey = whole() }
+        try access.put(mark, entity.root, storageKey, sequence: sequence)
     }
 
     /// Clears the mark of a record: its change has reached the server, or is given up.

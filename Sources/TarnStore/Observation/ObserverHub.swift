@@ -36,10 +36,13 @@ package final class ObserverHub: Sendable {
     package struct Counters: Sendable, Equatable {
         package var touches = 0
         package var slowChecks = 0
+        /// Of results, not of observers: those of one query share theirs.
         package var evaluations = 0
     }
 
     private let members = Guarded(Members())
+    /// Evaluations that observers share.
+    let evaluations = Guarded<[EvaluationKey: WeakEvaluation]>([:])
     let counters = Guarded(Counters())
     /// Of the thread that is started next.
     let interval = Guarded(ObserverHub.slowCheck)

@@ -80,7 +80,7 @@ final class ObserverWatch: @unchecked Sendable {
     private func addWatch() {
         guard notifications >= 0 else { return }
         if mayCreate {
-            let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+            let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, FileMode.inside(String(path.dropLast("/wake".count))))
             if file >= 0 { close(file) }
         }
         watch = inotify_add_watch(notifications, path, UInt32(IN_ATTRIB))

@@ -12,7 +12,7 @@ extension Store {
     public func observe<Value: Equatable & Sendable>(
         entities: [String]? = nil, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) -> StoreObservation<Value> {
-        StoreObservation(store: self, isSame: ==, body) { state in
+        StoreObservation(store: self, sharing: nil, isSame: ==, body) { state in
             guard let entities else { return .everything }
             return .entities(Set(try entities.map { try state.entity($0).id }))
         }
@@ -23,7 +23,9 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:)-(Query)`` does.
     public func observe(_ query: Query) -> StoreObservation<[Record]> {
-        StoreObservation(store: self, isSame: { $0.elementsEqual($1) { $0.saysTheSame(as: $1) } }) { reader in
+        StoreObservation(
+            store: self, sharing: .records(query), isSame: { $0.elementsEqual($1) { $0.saysTheSame(as: $1) } }
+        ) { reader in
             try reader.fetch(query)
         } interest: { state in
             .entities(try query.entities(in: state))
@@ -34,7 +36,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
     public func observe<R: StoredRecord & Equatable>(_ type: R.Type, _ query: Query) -> StoreObservation<[R]> {
-        StoreObservation(store: self, isSame: ==) { reader in
+        StoreObservation(store: self, sharing: .structs(ObjectIdentifier(type), query), isSame: ==) { reader in
             try reader.fetch(type, query)
         } interest: { state in
             .entities(try query.entities(in: state))
@@ -50,7 +52,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/count(_:)-(Query)`` does.
     public func observe(countOf query: Query) -> StoreObservation<Int> {
-        StoreObservation(store: self, isSame: ==) { reader in
+        StoreObservation(store: self, sharing: .count(query), isSame: ==) { reader in
             try reader.count(query)
         } interest: { state in
             .entities(try query.entities(in: state))
@@ -61,7 +63,7 @@ extension Store {
     ///
     /// - Throws: the iteration throws `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
     public func observe(_ entity: String, _ key: RecordKey) -> StoreObservation<Record?> {
-        observeRow(entity, key) { reader in try reader.record(entity, key) }
+        observeRow(entity, key, .record(entity, key)) { reader in try reader.record(entity, key) }
     }
 
     /// Observes one record as a struct: nil as long as it is not there. Only commits that change it lead to an evaluation, also if
@@ -69,25 +71,24 @@ extension Store {
     ///
     /// - Throws: the iteration throws as ``StoreReader/get(_:_:)-(_,Record.Key)`` does.
     public func observe<R: StoredRecord>(_ type: R.Type, _ key: R.Key) -> StoreObservation<R?> {
-        observeRow(R.entity, key.recordKey) { reader in try reader.get(type, key) }
+        observeRow(R.entity, key.recordKey, .oneStruct(ObjectIdentifier(type), key.recordKey)) { reader in
+            try reader.get(type, key)
+        }
     }
 
     /// Whether a record is another one than before, its row says: fields, entity, whether it is partial; not its version.
     private func observeRow<Value: Sendable>(
-        _ entity: String, _ key: RecordKey, _ body: @escaping @Sendable (StoreReader) throws -> Value?
+        _ entity: String, _ key: RecordKey, _ sharing: ObserverHub.EvaluationKey,
+        _ body: @escaping @Sendable (StoreReader) throws -> Value?
     ) -> StoreObservation<Value?> {
         let storageKey = key.storageKey
-        return StoreObservation(store: self) { state in
+        return StoreObservation(
+            store: self, sharing: sharing,
+            isSame: { (a: (ObservedRow, Value?), b: (ObservedRow, Value?)) in a.0 == b.0 }, value: \.1
+        ) { reader in
+            (try ObservedRow(reader.access, entity, storageKey), try body(reader))
+        } interest: { state in
             .record(RecordPlace(root: try state.entity(entity).root, key: storageKey))
-        } makeEvaluation: {
-            var last: ObservedRow?
-            return { reader in
-                let row = try ObservedRow(reader.access, entity, storageKey)
-                guard row != last else { return nil }
-                let value = try body(reader)
-                last = row
-                return .some(value)
-            }
         }
     }
 }
@@ -95,16 +96,34 @@ extension Store {
 extension StoreObservation {
     /// Evaluates a closure, and compares its result with the last one.
     fileprivate init(
-        store: Store, isSame: @escaping @Sendable (Value, Value) -> Bool, _ body: @escaping @Sendable (StoreReader) throws -> Value,
+        store: Store, sharing key: ObserverHub.EvaluationKey?, isSame: @escaping @Sendable (Value, Value) -> Bool,
+        _ body: @escaping @Sendable (StoreReader) throws -> Value,
+        interest: @escaping @Sendable (StoreState) throws -> ObserverHub.Interest
+    ) {
+        self.init(store: store, sharing: key, isSame: isSame, value: { $0 }, body, interest: interest)
+    }
+
+    /// The same with a result that has more to compare than is given.
+    fileprivate init<Result: Sendable>(
+        store: Store, sharing key: ObserverHub.EvaluationKey?, isSame: @escaping @Sendable (Result, Result) -> Bool,
+        value: @escaping @Sendable (Result) -> Value, _ body: @escaping @Sendable (StoreReader) throws -> Result,
         interest: @escaping @Sendable (StoreState) throws -> ObserverHub.Interest
     ) {
         self.init(store: store, interest: interest) {
-            var last: Value?
+            let shared = store.observers.evaluation(key, of: Result.self)
+            var last: (result: Result, revision: UInt64)?
             return { reader in
-                let value = try body(reader)
-                if let last, isSame(last, value) { return nil }
-                last = value
-                return value
+                let new = try shared.result(reader, isSame: isSame, body)
+                // Two revisions that follow each other differ; the same one does not; others have
+                // to be compared.
+                if let last,
+                    last.revision == new.revision
+                        || last.revision + 1 != new.revision && isSame(last.result, new.result)
+                {
+                    return nil
+                }
+                last = new
+                return value(new.result)
             }
         }
     }

@@ -29,6 +29,8 @@ extension Observed: Equatable where Value: Equatable {}
 /// - The first result comes at once. After that, a result comes only if it differs from the one before.
 /// - What is evaluated is the newest state: commits that come faster than results are asked for are not queued up, they are
 ///   skipped. The last state always comes.
+/// - Observers of an equal query, count or record share its evaluation: it is done once for each
+///   state of the store, however many they are. A closure is evaluated for each observer.
 /// - Each iteration is an observer of its own. It ends when its task is cancelled, and is forgotten when it is no longer
 ///   iterated. It keeps the store open meanwhile.
 /// - An error of the evaluation ends the iteration: `StoreError.schemaChanged`, `.unknownEntity` and the like if another process
@@ -104,7 +106,6 @@ private final class Observer<Value: Sendable>: @unchecked Sendable {
         guard let store = observation?.store else { return nil }
         return try await withCheckedThrowingContinuation { continuation in
             store.observers.queue.async { [self] in
-                store.observers.counters.withLock { $0.evaluations += 1 }
                 continuation.resume(
                     with: Result {
                         try store.read { reader in

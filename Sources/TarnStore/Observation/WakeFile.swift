@@ -1,6 +1,7 @@
 // The file `wake` of a store: touched after every commit that changed something, so that whoever watches it wakes up.
 
 internal import Glibc
+internal import LMDB
 import Synchronization
 
 /// An empty file whose times change. It says nothing by itself: whoever wakes up compares commit sequences.
@@ -22,7 +23,7 @@ package final class WakeFile: Sendable {
         if isSilent.load(ordering: .relaxed) { return }
         var file = descriptor.load(ordering: .relaxed)
         if file < 0 {
-            file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+            file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(String(path.dropLast("/wake".count))))
             guard file >= 0 else { return }
             descriptor.store(file, ordering: .relaxed)
         }

@@ -25,7 +25,7 @@ package struct PinnedFile {
             (environment, lock) = (open, nil)
         } else {
             // The lock is part of a store: another environment, or none, is left without it.
-            lock = access(path + "/store.lock", F_OK) == 0 ? try StoreLock(directory: path) : nil
+            lock = access(path + "/store.lock", F_OK) == 0 ? try StoreLock(directory: path, isReadOnly: true) : nil
             var options = Environment.Options(isReadOnly: true, creates: false, minimumMapSize: 1 << 20, maximumTables: 4)
             options.keepsDeadReaders = keepsDeadReaders
             do throws(LMDBError) { environment = try Environment.open(at: path, options: options) } catch { throw StoreError.lmdb(error) }

@@ -18,7 +18,8 @@ extension Store {
     /// put it where the store was.
     ///
     /// The copy is an incarnation of its own, so that tokens and positions of the change log are not mixed up between the two. It gets its
-    /// name when it is complete and on the disk; what a copy leaves behind that was cut off has `.unfinished` at the end of its name.
+    /// name when it is complete and on the disk. A copy that was cut off leaves a directory with `.unfinished` and a number of its own in its name,
+    /// which may be deleted. If several copies are made under one name at once, one of them gets it.
     ///
     /// - Parameters:
     ///   - path: where no file or directory is yet.
@@ -29,7 +30,7 @@ extension Store {
     @discardableResult
     public func backup(to path: String, isCompacted: Bool = true) throws -> BackupReport {
         let target = NewDirectory(path)
-        try target.make()
+        try target.make(FileMode.directory(for: FileMode.inside(environment.path)))
         do {
             try Store.copy(environment, to: target.unfinished + "/data.mdb", isCompacted: isCompacted)
             let (sequence, incarnation) = try Store.renew(target.unfinished)
@@ -47,9 +48,12 @@ extension Store {
     }
 
     static func copy(_ environment: Environment, to path: String, isCompacted: Bool) throws {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        // A copy is for those who may read the store.
+        let mode = FileMode.inside(environment.path)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError.lmdb(LMDBError(code: errno, operation: "copy", path: path)) }
         defer { close(descriptor) }
+        guard fchmod(descriptor, mode) == 0 else { throw StoreError.lmdb(LMDBError(code: errno, operation: "copy", path: path)) }
         do throws(LMDBError) {
             try environment.copy(to: descriptor, isCompacted: isCompacted)
         } catch {
@@ -63,7 +67,9 @@ extension Store {
         do {
             let environment = try Environment.open(at: directory, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
             let sequence = try environment.writeOpeningTables { transaction in
-                let meta = try transaction.table(TableName.meta)
+                guard let (meta, _) = try ChecksummedTable.meta(transaction.table(TableName.meta), in: transaction.raw) else {
+                    throw StoreError.notAStore(path: directory, detail: "its format version is damaged")
+                }
                 try transaction.raw.put(meta, key: MetaKey.incarnation, text: incarnation)
                 return try transaction.raw.number(meta, key: MetaKey.sequence)
             }
@@ -74,7 +80,7 @@ extension Store {
     }
 }
 
-/// A directory that gets its name when all that belongs into it is there.
+/// A directory that gets its name when all that belongs into it is there. Until then it has one that no other attempt has.
 struct NewDirectory {
     let path: String
     let unfinished: String
@@ -82,26 +88,29 @@ struct NewDirectory {
     init(_ path: String) {
         // A slash at the end would name what is in it.
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-        unfinished = self.path + ".unfinished"
+        unfinished = self.path + ".unfinished-\(getpid())-" + String(UInt32.random(in: 0 ... .max), radix: 16)
     }
 
     /// - Throws: `StoreError.destinationExists` if something has the name; `.lmdb` if the directory cannot be made.
-    func make() throws(StoreError) {
+    func make(_ mode: mode_t = 0o700) throws(StoreError) {
         var status = stat()
         guard lstat(path, &status) != 0 else { throw .destinationExists(path: path) }
-        // What an attempt has left that was cut off.
-        remove()
-        guard mkdir(unfinished, 0o755) == 0 else { throw .lmdb(LMDBError(code: errno, operation: "make", path: unfinished)) }
+        // What is there already is another one's: it is neither used nor removed.
+        guard mkdir(unfinished, mode) == 0 else { throw .lmdb(LMDBError(code: errno, operation: "make", path: unfinished)) }
     }
 
+    /// - Throws: `StoreError.destinationExists` if something got the name meanwhile.
     func finish() throws(StoreError) {
         // They are of the process that made it.
         for name in ["lock.mdb", "turn.lock", "store.lock", "wake"] { unlink(unfinished + "/" + name) }
         NewDirectory.flush(unfinished)
-        guard rename(unfinished, path) == 0 else { throw .lmdb(LMDBError(code: errno, operation: "rename", path: path)) }
+        let code = FileCalls.renameExclusively(unfinished, to: path)
+        guard code != EEXIST, code != ENOTEMPTY else { throw .destinationExists(path: path) }
+        guard code == 0 else { throw .lmdb(LMDBError(code: code, operation: "rename", path: path)) }
         NewDirectory.flush(path + "/..")
     }
 
+    /// Removes what `make` has made, and only that.
     func remove() { try? FileManager.default.removeItem(atPath: unfinished) }
 
     /// Brings the names in a directory to the disk.

@@ -74,8 +74,7 @@ extension Store {
                 try repair.run()
                 report = repair.report
                 if options.contains(.dryRun) || report.isEmpty { throw Undone() }
-                let generation = try transaction.raw.number(state.meta, key: MetaKey.generation)
-                try transaction.raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
+                try transaction.raw.advanceGeneration(state.meta)
             }
             try reload()
         } catch is Undone {}
@@ -93,7 +92,7 @@ private struct Repair: ~Copyable {
     private var lists: [UInt64: UInt32] = [:]
 
     private var raw: RawTransaction { access.raw }
-    private var meta: Table { access.state.meta }
+    private var meta: ChecksummedTable { access.state.meta }
 
     init(_ access: StoreAccess, removesRows: Bool) {
         self.access = access
@@ -111,11 +110,21 @@ private struct Repair: ~Copyable {
         try repairChanges()
         try raise(MetaKey.sequence, to: highestVersion)
         try raise(MetaKey.nextList, to: highestList)
+        for key in [MetaKey.quota, MetaKey.quotaBase] { try raise(key, to: 0) }
         try raise(MetaKey.nextDictionary, to: UInt64(try RowDictionary.ids(raw, meta).max() ?? 0))
     }
 
+    /// A number of `meta`; nil if it is missing or damaged, or is not there in an earlier format.
+    private func counter(_ key: StaticString) throws -> UInt64? {
+        guard let stored = try raw.get(meta.table, Bytes(key)), let value = meta.content(stored, key: Bytes(key)), value.count == 8
+        else { return nil }
+        return value.loadBigEndian(0, UInt64.self)
+    }
+
     private mutating func raise(_ key: StaticString, to least: UInt64) throws {
-        guard try raw.number(meta, key: key) < least else { return }
+        if let counter = try counter(key), counter >= least { return }
+        // In earlier formats a number that was never needed is missing.
+        if !meta.hasChecksums, least == 0 { return }
         try raw.put(meta, key: key, number: least)
         report.counters["\(key)"] = least
     }
@@ -176,14 +185,14 @@ private struct Repair: ~Copyable {
         try key.withUnsafeBytes { key in
             report.damagedRows.append("\(root.name) \(access.describe(key))")
             guard removesRows else { return }
+            // The responses that list it are removed with the others that list what is not there.
             _ = try raw.delete(access.state.records(of: root.id), key)
-            try access.removeResponses(listing: root.id, key)
         }
     }
 
     private mutating func removeLists() throws {
         guard let edges = access.state.edges else { return }
-        let cursor = try raw.cursor(edges)
+        let cursor = try raw.cursor(edges.table)
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, _) = entry {
@@ -240,7 +249,7 @@ private struct Repair: ~Copyable {
         var removed: [UInt64] = [], requests = EntrySet(), urls = EntrySet(), members = EntrySet(), highest: UInt64 = 0
         var totals = CacheTotals()
         try forEachResponse { id, entry in
-            guard let entry, try entry.listed.allSatisfy({ try isThere($0) }), try access.hasBody(of: id, entry) else { return removed.append(id) }
+            guard let entry, entry.hasReadableParts, try entry.listed.allSatisfy({ try isThere($0) }), try access.hasBody(of: id, entry) else { return removed.append(id) }
             highest = max(highest, id)
             if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }
             entry.forEachPlace(id, format: state.format) { place, key, value in
@@ -254,26 +263,26 @@ private struct Repair: ~Copyable {
         for id in removed { _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) } }
         report.responsesRemoved = removed.count
         try raise(MetaKey.nextResponse, to: highest)
-        let said = try access.cacheTotals
-        if said != totals {
-            try access.put(totals)
-            if said.entries != totals.entries { report.counters["\(MetaKey.cacheEntries)"] = UInt64(totals.entries) }
-            if said.bytes != totals.bytes { report.counters["\(MetaKey.cacheBytes)"] = UInt64(totals.bytes) }
+        for (key, total) in [(MetaKey.cacheEntries, UInt64(totals.entries)), (MetaKey.cacheBytes, UInt64(totals.bytes))] {
+            guard try counter(key) ?? (meta.hasChecksums ? nil : 0) != total else { continue }
+            try raw.put(meta, key: key, number: total)
+            report.counters["\(key)"] = total
         }
         if let bodies = state.bodies {
             let raw = raw
-            try remove(from: bodies) { key, _ in
-                guard key.count >= 8 else { return false }
+            try remove(from: bodies.table) { key, value in
+                guard key.count >= 8, bodies.content(value, key: key) != nil else { return false }
                 return try raw.get(state.responses, key.slice(0..<8)) != nil
             }
         }
-        let known = try [
-            (TableName.requests, state.requests, requests, EntrySet(raw, state.requests)),
+        let known: [(name: String, table: Table, wanted: EntrySet, found: EntrySet?)] = try [
+            (TableName.requests, state.requests.table, requests, EntrySet(raw, state.requests)),
             (TableName.urls, state.urls, urls, EntrySet(raw, state.urls)), (TableName.members, state.members, members, EntrySet(raw, state.members)),
         ]
         for (name, table, wanted, found) in known where wanted != found {
+            let before = try found?.count ?? raw.statistics(table).entries
             try raw.removeAll(table)
-            report.tables.append(RepairReport.Rebuilt(name: name, entriesBefore: found.count, entriesAfter: wanted.count))
+            report.tables.append(RepairReport.Rebuilt(name: name, entriesBefore: before, entriesAfter: wanted.count))
         }
         guard !report.tables.isEmpty else { return }
         let isAnew = Set(report.tables.map(\.name))
@@ -315,7 +324,9 @@ private struct Repair: ~Copyable {
         let state = access.state
         try remove(from: state.checkpoints) { key, value in isRow(key, value).flatMap { Checkpoint($0) } != nil }
         if let local = state.local { try remove(from: local) { key, value in isRow(key, value).flatMap { LocalMark($0) } != nil } }
-        if let scans = state.scans { try remove(from: scans) { key, value in ScanMember(key, value) != nil } }
+        if let scans = state.scans {
+            try remove(from: scans.table) { key, value in scans.content(value, key: key).flatMap { ScanMember(key, $0) } != nil }
+        }
     }
 
     private mutating func remove(from table: Table, unless isSound: (Bytes, Bytes) throws -> Bool) throws {
@@ -333,13 +344,14 @@ private struct Repair: ~Copyable {
 
     /// A log that contradicts the rows is worth nothing: who follows it would not notice.
     private mutating func repairChanges() throws {
-        let trimmed = try raw.number(meta, key: MetaKey.trimmedChanges), sequence = try raw.number(meta, key: MetaKey.sequence)
-        var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:], isSound = true
-        let cursor = try raw.cursor(access.state.changes)
+        let known = try counter(MetaKey.trimmedChanges), trimmed = known ?? 0, sequence = try counter(MetaKey.sequence) ?? 0
+        // Without the number it is not known which changes are missing.
+        var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:], isSound = known != nil || !meta.hasChecksums
+        let changes = access.state.changes, cursor = try raw.cursor(changes.table)
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry, isSound {
-            if let change = ChangeEntry(key, value), change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence {
+            if let change = changes.content(value, key: key).flatMap({ ChangeEntry(key, $0) }), change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence {
                 if let entity = access.catalog.entity(id: change.entity) {
                     newest[ListedRecord(entity: entity.root, storageKey: Array(change.storageKey))] = (change.sequence, change.operation == .delete)
                 }

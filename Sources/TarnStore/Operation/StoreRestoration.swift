@@ -31,18 +31,14 @@ package final class StoreRestoration {
         let environment = try Environment.open(
             at: target.unfinished, options: Environment.Options(durability: durability, maximumTables: TableName.limit))
         try environment.writeOpeningTables { transaction in
-            let meta = try transaction.table(TableName.meta)
+            let meta = ChecksummedTable.meta(try transaction.table(TableName.meta), format: Store.format)
             for name in TableName.all { _ = try transaction.table(name) }
             for entity in catalog.entities where entity.root == entity.id { _ = try transaction.table(TableName.records(entity.id)) }
             for index in catalog.indexIDs { _ = try transaction.table(TableName.index(index)) }
+            try transaction.raw.putNewSettings(meta, catalog: catalog)
             for (key, value) in settings {
                 try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.raw.put(meta, key, $0) } }
             }
-            try transaction.raw.put(meta, key: MetaKey.format, text: String(Store.format))
-            try transaction.raw.put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
-            try transaction.raw.put(meta, key: MetaKey.generation, number: 1)
-            try transaction.raw.put(meta, key: MetaKey.sequence, number: 0)
-            try transaction.raw.put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: catalog))
         }
     }
 
@@ -112,7 +108,8 @@ extension StoreWriter {
     /// Puts a store's own row as it is: a checkpoint, a mark.
     package func restore(_ table: String, _ key: Bytes, _ value: Bytes) throws {
         let state = access.state
-        let tables = [TableName.checkpoints: state.checkpoints, TableName.local: state.local, TableName.scans: state.scans]
+        if table == TableName.scans { return try access.raw.put(state.scanTable(), key, value) }
+        let tables = [TableName.checkpoints: state.checkpoints, TableName.local: state.local]
         guard let table = tables[table] ?? nil else { preconditionFailure("no table of its own rows: \(table)") }
         try access.raw.put(table, key, value)
     }

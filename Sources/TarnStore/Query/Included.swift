@@ -14,24 +14,33 @@ public struct Included<Target: Sendable>: Sendable {
     /// The keys of those that are not in the store, each once, in the order of their keys. Nil for a key that is too long to stand
     /// in a reference.
     public let missing: [RecordKey?]
+    /// The keys of partial records that lack a value that the struct requires, each once, in the
+    /// order of their keys. Nil for a key that is too long to stand in a reference.
+    ///
+    /// They are in the store, and not in ``records``: a list is not refused because of one of them.
+    public let partial: [RecordKey?]
     private let targets: [Int32], ends: [Int32]
     private let missingTargets: [Int32], missingEnds: [Int32]
+    private let partialTargets: [Int32], partialEnds: [Int32]
     /// The storage keys of `records`, for what comes behind them.
     let keys: StorageKeys
 
     @usableFromInline
     init(_ records: [Target], _ places: IncludedPlaces) {
         self.records = records
-        missing = places.missing
+        missing = places.missing.keys
         (targets, ends) = (places.targets, places.ends)
-        (missingTargets, missingEnds) = (places.missingTargets, places.missingEnds)
+        (missingTargets, missingEnds) = (places.missing.targets, places.missing.ends)
+        partial = places.partial.keys
+        (partialTargets, partialEnds) = (places.partial.targets, places.partial.ends)
         keys = places.keys
     }
 
     /// How many records were asked for theirs.
     public var count: Int { ends.count }
 
-    /// The records that the one at a position leads to, in the order of the relationship. What is missing is passed over.
+    /// The records that the one at a position leads to, in the order of the relationship. Missing
+    /// and partial ones are left out: see ``missing(of:)`` and ``partial(of:)``.
     public subscript(owner: Int) -> Targets {
         Targets(records: records, positions: targets[Included.range(ends, owner)])
     }
@@ -40,6 +49,13 @@ public struct Included<Target: Sendable>: Sendable {
     public func missing(of owner: Int) -> [RecordKey?] {
         precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
         return missingEnds.isEmpty ? [] : missingTargets[Included.range(missingEnds, owner)].map { missing[Int($0)] }
+    }
+
+    /// The keys of the partial records that the record at a position leads to, in the order of the
+    /// relationship: see ``partial``.
+    public func partial(of owner: Int) -> [RecordKey?] {
+        precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
+        return partialEnds.isEmpty ? [] : partialTargets[Included.range(partialEnds, owner)].map { partial[Int($0)] }
     }
 
     private static func range(_ ends: [Int32], _ owner: Int) -> Range<Int> {
@@ -62,13 +78,22 @@ public struct Included<Target: Sendable>: Sendable {
 /// Who leads where, apart from the records themselves.
 @usableFromInline
 struct IncludedPlaces {
-    let missing: [RecordKey?]
     /// Positions in the records, and where those of each owner end.
     let targets: [Int32], ends: [Int32]
-    /// The same in `missing`; no ends if nothing is missing.
-    let missingTargets: [Int32], missingEnds: [Int32]
+    let missing: Others, partial: Others
     /// The storage keys of the records.
     let keys: StorageKeys
+
+    /// Targets without a record in the result: their keys, positions in these, and where those of
+    /// each owner end; no ends if there are no keys.
+    struct Others {
+        var keys: [RecordKey?] = []
+        var targets: [Int32] = [], ends: [Int32] = []
+
+        mutating func endOwner() {
+            if !keys.isEmpty { ends.append(Int32(targets.count)) }
+        }
+    }
 }
 
 /// Storage keys, one after the other.
@@ -103,6 +128,7 @@ final class RelatedKeys {
     private var keys = ByteWriter(capacity: 1024)
     private var keyEnds: [Int32] = []
     private var slots: [Int32] = Array(repeating: -1, count: 128)
+    private let hasher = KeyedHash()
     /// Positions of targets, owner by owner.
     private var targets: [Int32] = []
     private var ends: [Int32] = []
@@ -178,21 +204,7 @@ final class RelatedKeys {
 
     /// Where a target is, or where it would be put.
     private func slot(_ target: Bytes) -> Int {
-        // Keys are short: eight bytes at a time, multiplied and folded. It need not withstand an attack: a chain costs time only.
-        var hash = UInt64(target.count) &* 0x9E37_79B9_7F4A_7C15, offset = 0
-        while offset + 8 <= target.count {
-            hash = (hash ^ target.load(offset, UInt64.self)) &* 0xBF58_476D_1CE4_E5B9
-            hash ^= hash >> 29
-            offset += 8
-        }
-        var rest: UInt64 = 0
-        while offset < target.count {
-            rest = rest << 8 | UInt64(target[offset])
-            offset += 1
-        }
-        hash = (hash ^ rest) &* 0x94D0_49BB_1331_11EB
-        hash ^= hash >> 32
-        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        var slot = Int(truncatingIfNeeded: hasher.hash(target)) & (slots.count - 1)
         while slots[slot] >= 0, !Bytes.equal(key(Int(slots[slot])), target) { slot = (slot + 1) & (slots.count - 1) }
         return slot
     }
@@ -202,13 +214,18 @@ final class RelatedKeys {
         for position in keyEnds.indices { slots[slot(key(position))] = Int32(position) }
     }
 
-    /// Reads the targets with one cursor, in the order of their keys. The closure is called with each that is there.
-    func load(_ body: (Bytes, RowView) throws -> Void) throws -> IncludedPlaces {
+    /// Reads the targets with one cursor, in the order of their keys.
+    ///
+    /// - Parameter body: called with each row that is there. False if the record is partial and
+    ///   cannot be given.
+    func load(_ body: (Bytes, RowView) throws -> Bool) throws -> IncludedPlaces {
         let order = keyEnds.indices.sorted { Bytes.compare(key($0), key($1)) < 0 }
         let raw = access.raw, cursor = try raw.cursor(access.state.records(of: destination.root))
         defer { cursor.close() }
-        var missing: [RecordKey?] = [], found = StorageKeys(), count: Int32 = 0
-        // What is there has its position, what is missing the complement of its own.
+        var missing = IncludedPlaces.Others(), partial = IncludedPlaces.Others(), found = StorageKeys(),
+            count: Int32 = 0
+        // A given record has its position. Others have the complement of theirs, twice, and 1 more
+        // if partial.
         var places = [Int32](repeating: 0, count: order.count)
         for position in order {
             let key = key(position), mark = access.rowMark
@@ -216,38 +233,47 @@ final class RelatedKeys {
             if let entry = try cursor.find(key) {
                 let row = try access.view(entry.value, destination, key)
                 if try access.isOf(destination, row) {
-                    try body(key, row)
-                    places[position] = count
-                    count += 1
-                    found.append(key)
+                    if try body(key, row) {
+                        places[position] = count
+                        count += 1
+                        found.append(key)
+                    } else {
+                        places[position] = ~(Int32(partial.keys.count) * 2 + 1)
+                        partial.keys.append(RecordKey(storageKey: key))
+                    }
                     continue
                 }
             }
-            places[position] = ~Int32(missing.count)
-            missing.append(RecordKey(storageKey: key))
+            places[position] = ~(Int32(missing.keys.count) * 2)
+            missing.keys.append(RecordKey(storageKey: key))
         }
-        guard !missing.isEmpty else {
+        guard !missing.keys.isEmpty || !partial.keys.isEmpty else {
             return IncludedPlaces(
-                missing: [], targets: targets.map { places[Int($0)] }, ends: ends, missingTargets: [], missingEnds: [],
-                keys: found)
+                targets: targets.map { places[Int($0)] }, ends: ends, missing: missing, partial: partial, keys: found)
         }
-        var present: [Int32] = [], presentEnds: [Int32] = [], absent: [Int32] = [], absentEnds: [Int32] = [], next = 0
+        var present: [Int32] = [], presentEnds: [Int32] = [], next = 0
         for end in ends {
             while next < Int(end) {
                 let place = places[Int(targets[next])]
-                if place >= 0 { present.append(place) } else { absent.append(~place) }
+                if place >= 0 {
+                    present.append(place)
+                } else if ~place & 1 == 0 {
+                    missing.targets.append(~place / 2)
+                } else {
+                    partial.targets.append(~place / 2)
+                }
                 next += 1
             }
             presentEnds.append(Int32(present.count))
-            absentEnds.append(Int32(absent.count))
+            missing.endOwner()
+            partial.endOwner()
         }
-        return IncludedPlaces(
-            missing: missing, targets: present, ends: presentEnds, missingTargets: absent, missingEnds: absentEnds,
-            keys: found)
+        return IncludedPlaces(targets: present, ends: presentEnds, missing: missing, partial: partial, keys: found)
     }
+
     /// What inlined code calls.
     @usableFromInline
-    func load(_ plan: Unmanaged<RowPlan>, _ body: (LentRow) throws -> Void) throws -> IncludedPlaces {
+    func load(_ plan: Unmanaged<RowPlan>, _ body: (LentRow) throws -> Bool) throws -> IncludedPlaces {
         try load { key, view in try body(access.lent(view, plan, key)) }
     }
 }

@@ -46,7 +46,8 @@ final class QueryRun {
     /// The row of a record that was found, if it is in the result. Valid until the `lending` closure around the call returns.
     @inline(__always)
     func admitted(_ key: Bytes, _ bytes: Bytes) throws -> RowView? {
-        guard bytes.count >= RowFormat.headerSize else { throw damaged(key) }
+        // First of all: whether the row is passed over stands in it.
+        guard bytes.count >= RowFormat.headerSize, access.isSound(bytes, root: query.entity.root, key) else { throw damaged(key) }
         if query.partials != .included, (bytes[1] & RowFormat.partial != 0) != (query.partials == .only) { return nil }
         // The header is never compressed: what is of another entity is passed over without decompressing it.
         let kind = bytes.load(6, UInt16.self)
@@ -55,7 +56,7 @@ final class QueryRun {
             return nil
         }
         // An entity has many parts to be counted, and only a compressed row needs it.
-        let row = try RowView(bytes) ?? access.dividedView(bytes, query.entity, key)
+        let row = try RowView(bytes) ?? access.checkedDividedView(bytes, query.entity, key)
         evaluation.begin()
         let isMet = try isUnfiltered || evaluation.admits(key, row.body)
         if row.body.isDamaged { throw damaged(key) }

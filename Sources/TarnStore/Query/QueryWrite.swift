@@ -38,6 +38,8 @@ final class QueryWrite: @unchecked Sendable {
 
     private let condition: Query
     private let action: Action
+    /// Whether records are marked as changed here.
+    private let isLocal: Bool
     /// Of the records, as they were found.
     private let keys: StorageKeys
     /// How many of them are done.
@@ -48,7 +50,7 @@ final class QueryWrite: @unchecked Sendable {
 
     /// Finds the records. No change can move one of them to where it would be found again, or make it be passed over: the
     /// keys are all there before the first is written.
-    init(_ query: Query, _ action: (StoreAccess, Catalog.Entity) throws -> Action, _ access: StoreAccess) throws {
+    init(_ query: Query, isLocal: Bool, _ action: (StoreAccess, Catalog.Entity) throws -> Action, _ access: StoreAccess) throws {
         let compiled = try CompiledQuery(query, access.state)
         var keys = StorageKeys()
         try QueryRun(access, compiled).forEach { key, _ in
@@ -56,6 +58,7 @@ final class QueryWrite: @unchecked Sendable {
             return true
         }
         self.action = try action(access, compiled.entity)
+        self.isLocal = isLocal
         self.keys = keys
         condition = Query(query.entity, where: query.condition, partials: query.partials)
         report.matched = keys.count
@@ -105,7 +108,9 @@ final class QueryWrite: @unchecked Sendable {
             let outcome = try keys.with(index) { key in
                 try change.withBody { body in try writer.merge(entity, key, body, isComplete: false) }
             }
-            if outcome == .updated { step.changed += 1 }
+            guard outcome == .updated else { continue }
+            step.changed += 1
+            if isLocal { try keys.with(index) { key in _ = try change.withFields { try writer.markUpdated(entity, key, $0) } } }
         }
         return step
     }
@@ -145,8 +150,13 @@ final class QueryWrite: @unchecked Sendable {
         defer { writer.access.release(to: mark) }
         // A record before may have taken it along.
         guard let row = try writer.access.row(entity, key) else { return nil }
+        let whole = try isLocal && StorageKey.isDigest(key) ? writer.access.wholeKey(entity, row.body)?.tuple : nil
+        let known = try isLocal ? writer.access.localMark(entity.root, key) : nil, kind = row.entity
+        // A record that was made here leaves nothing: the server has never had it.
+        func markLocally() throws { if isLocal, known?.operation != .create { try writer.markDeleted(kind, key, known, whole: whole) } }
         guard !writer.access.state.deleteRules[row.entity].isEmpty else {
             try writer.remove(key, row)
+            try markLocally()
             step.changed += 1
             return nil
         }
@@ -155,6 +165,7 @@ final class QueryWrite: @unchecked Sendable {
         // Once the end of it went in steps, what is left of it is no more than one.
         if cascade.records.count > limit { return cascade }
         step.changed += try writer.delete(cascade, 0..<cascade.end, except: [])
+        try markLocally()
         return nil
     }
 }

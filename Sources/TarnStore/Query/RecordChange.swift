@@ -47,6 +47,11 @@ final class RecordChange: @unchecked Sendable {
         throw .wrongKey(entity: entity.name, expected: "what records are found by, and cannot be changed", found: "a new \(field.name)")
     }
 
+    /// The fields that are set.
+    func withFields<Result>(_ body: ([UInt16]) throws -> Result) rethrows -> Result? {
+        try withBody { row in try body((0..<row.count).map { row.id(at: $0) }) }
+    }
+
     /// Lends the change as a body of a row, which has these fields only.
     func withBody<Result>(_ body: (RowBody) throws -> Result) rethrows -> Result? {
         try self.body.withUnsafeBytes { bytes in try RowBody(bytes, isWide: isWide).map(body) }

@@ -20,13 +20,13 @@ extension Store {
     ///   reading a query throws; after that ``QueryWriteError``, with what was done.
     @discardableResult
     public func update(_ query: Query, set values: [String: Value], step: Int = 1000) throws -> QueryWriteReport {
-        try run(queryWrite(query) { .update(try RecordChange(values, $1, $0)) }, step)
+        try run(queryWrite(query, isLocal: false) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 
     /// The same; the calling task is suspended meanwhile.
     @discardableResult
     public func update(_ query: Query, set values: [String: Value], step: Int = 1000) async throws -> QueryWriteReport {
-        try await run(queryWrite(query) { .update(try RecordChange(values, $1, $0)) }, step)
+        try await run(queryWrite(query, isLocal: false) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 
     /// Sets fields of every record of a query's result, as ``update(_:set:step:)-(Query,_,_)`` does. The closure is called once.
@@ -38,7 +38,7 @@ extension Store {
     public func update<Record: StoredRecord>(
         _ query: TypedQuery<Record>, step: Int = 1000, _ change: (inout RowEncoder<Record>) throws -> Void
     ) throws -> QueryWriteReport {
-        try run(queryWrite(query.query) { access, _ in .update(try RecordChange(access, change)) }, step)
+        try run(queryWrite(query.query, isLocal: false) { access, _ in .update(try RecordChange(access, change)) }, step)
     }
 
     /// The same; the calling task is suspended meanwhile.
@@ -46,7 +46,7 @@ extension Store {
     public func update<Record: StoredRecord>(
         _ query: TypedQuery<Record>, step: Int = 1000, _ change: @Sendable (inout RowEncoder<Record>) throws -> Void
     ) async throws -> QueryWriteReport {
-        try await run(queryWrite(query.query) { access, _ in .update(try RecordChange(access, change)) }, step)
+        try await run(queryWrite(query.query, isLocal: false) { access, _ in .update(try RecordChange(access, change)) }, step)
     }
 
     /// Deletes every record of a query's result, and what their delete rules say, in steps as ``update(_:set:step:)-(Query,_,_)`` does.
@@ -55,13 +55,13 @@ extension Store {
     ///   its reason is `StoreError.deleteDenied` if a delete rule forbids it. Then the steps before are committed.
     @discardableResult
     public func delete(_ query: Query, step: Int = 1000) throws -> QueryWriteReport {
-        try run(queryWrite(query) { _, _ in .delete }, step)
+        try run(queryWrite(query, isLocal: false) { _, _ in .delete }, step)
     }
 
     /// The same; the calling task is suspended meanwhile.
     @discardableResult
     public func delete(_ query: Query, step: Int = 1000) async throws -> QueryWriteReport {
-        try await run(queryWrite(query) { _, _ in .delete }, step)
+        try await run(queryWrite(query, isLocal: false) { _, _ in .delete }, step)
     }
 
     /// Deletes every record of a query's result, as ``delete(_:step:)-(Query,_)`` does.
@@ -76,10 +76,38 @@ extension Store {
         try await delete(query.query, step: step)
     }
 
+    // MARK: Local changes
+
+    /// Sets fields of every record of a query's result, as ``update(_:set:step:)-(Query,_,_)`` does, and marks them as changed here: see
+    /// <doc:LocalChanges>. A record that has the values already is not marked.
+    @discardableResult
+    public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) throws -> QueryWriteReport {
+        try run(queryWrite(query, isLocal: true) { .update(try RecordChange(values, $1, $0)) }, step)
+    }
+
+    /// The same; the calling task is suspended meanwhile.
+    @discardableResult
+    public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) async throws -> QueryWriteReport {
+        try await run(queryWrite(query, isLocal: true) { .update(try RecordChange(values, $1, $0)) }, step)
+    }
+
+    /// Deletes every record of a query's result, as ``delete(_:step:)-(Query,_)`` does, and marks them as deleted here, so that no import
+    /// brings them back. What delete rules take with them is not marked.
+    @discardableResult
+    public func deleteLocally(_ query: Query, step: Int = 1000) throws -> QueryWriteReport {
+        try run(queryWrite(query, isLocal: true) { _, _ in .delete }, step)
+    }
+
+    /// The same; the calling task is suspended meanwhile.
+    @discardableResult
+    public func deleteLocally(_ query: Query, step: Int = 1000) async throws -> QueryWriteReport {
+        try await run(queryWrite(query, isLocal: true) { _, _ in .delete }, step)
+    }
+
     private func queryWrite(
-        _ query: Query, _ action: (StoreAccess, Catalog.Entity) throws -> QueryWrite.Action
+        _ query: Query, isLocal: Bool, _ action: (StoreAccess, Catalog.Entity) throws -> QueryWrite.Action
     ) throws -> QueryWrite {
-        try read { reader in try QueryWrite(query, action, reader.access) }
+        try read { reader in try QueryWrite(query, isLocal: isLocal, action, reader.access) }
     }
 
     private func run(_ work: QueryWrite, _ limit: Int) throws -> QueryWriteReport {
@@ -138,7 +166,7 @@ extension StoreWriter {
         _ query: Query, _ action: (StoreAccess, Catalog.Entity) throws -> QueryWrite.Action
     ) throws -> QueryWriteReport {
         try applyIndexChanges()
-        let work = try QueryWrite(query, action, access)
+        let work = try QueryWrite(query, isLocal: false, action, access)
         while !work.isDone { work.take(try work.step(&self, limit: .max)) }
         return work.report
     }

@@ -30,6 +30,9 @@ extension StoreReader {
     /// The rows are gone through once; then the records that each relationship leads to are read in the order of their keys, and
     /// decoded once, however many lead there. What comes behind them is asked for with ``include(_:of:)``.
     ///
+    /// An included record that is partial and lacks what its struct requires is left out and listed
+    /// under ``Included/partial``.
+    ///
     /// - Returns: the records, and for each relationship what it leads to, by the positions of the records.
     /// - Throws: as ``fetch(_:_:)``; `StoreError.unknownField` if there is no such relationship; `.wrongType` if it leads to another entity.
     @inlinable
@@ -110,7 +113,10 @@ extension StoreReader {
     private func include(_ paths: [[String]], of related: RelatedKeys, as path: String, in result: inout IncludingResult) throws {
         let access = access
         var records: [Record] = []
-        let places = try related.load { key, view in records.append(try access.record(related.destination, key, view)) }
+        let places = try related.load { key, view in
+            records.append(try access.record(related.destination, key, view))
+            return true
+        }
         let included = Included(records, places)
         result.included[path] = included
         var names: [String] = []
@@ -154,7 +160,18 @@ struct RelatedRecords<Target: StoredRecord> {
     @inlinable
     func load() throws -> Included<Target> {
         var records: [Target] = []
-        let places = try keys.load(plan) { row in records.append(try Row<Target>(row).copy()) }
+        let places = try keys.load(plan) { row in
+            let row = Row<Target>(row)
+            do {
+                records.append(try row.copy())
+                return true
+            } catch let error as StoreError {
+                // A value that a partial record does not have yet. Everything else is an error of
+                // the list.
+                guard case .missingValue(_, _, _, isPartial: true) = error else { throw error }
+                return false
+            }
+        }
         return Included(records, places)
     }
 }

@@ -85,11 +85,11 @@ extension StoreAccess {
             return reader.offset == value.bytes.count
         }
         guard list.count > 0 else { return true }
-        let cursor = try raw.cursor(state.edgeTable())
+        let table = try state.edgeTable(), cursor = try raw.cursor(table.table)
         defer { cursor.close() }
         var position: UInt32 = 0
         var entry = try list.withKey(0) { try cursor.seek($0) }
-        while let (key, target) = entry, list.withKey(position, { Bytes.equal($0, key) }) {
+        while let (key, value) = entry, list.withKey(position, { Bytes.equal($0, key) }), let target = table.content(value, key: key) {
             guard try body(target) else { return true }
             position += 1
             guard position < list.count else { return true }

@@ -221,7 +221,7 @@ extension StoreWriter {
         let end = min(change.end, list.count)
         guard change.first < end else { return }
         let table = try access.state.edgeTable()
-        var appender = try Appender(access.raw, table)
+        var appender = try Appender(access.raw, table.table)
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
         var reader = ReferenceReader(change.after, at: change.offset)

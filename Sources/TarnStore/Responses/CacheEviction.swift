@@ -77,7 +77,7 @@ extension StoreAccess {
             let start = UInt64(Double(last) * random()) + 1
             guard let view = try cacheEntry(from: start, except: kept) ?? cacheEntry(from: 0, except: kept) else { return nil }
             // What is too old to be used goes before everything else.
-            if let age = limits.age, now.microseconds - view.validatedAt.microseconds > Int64(age) * 1_000_000 { return view.id }
+            if let age = limits.age, view.validatedAt < now.earlier(bySeconds: age) { return view.id }
             let usedAt = max(view.usedAt, uses[view.id] ?? view.usedAt)
             if victim.map({ usedAt < $0.usedAt }) ?? true { victim = (view.id, usedAt) }
         }

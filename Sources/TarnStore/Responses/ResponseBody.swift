@@ -3,8 +3,11 @@
 internal import LMDB
 
 package enum ResponseBody {
-    /// Sixteen pages less the header that LMDB puts before a value that is not in a leaf (mdb.c: PAGEHDRSZ).
-    package static let chunkSize = 16 * 4096 - 16
+    /// The bytes of a body in a chunk: sixteen pages less the header that LMDB puts before a value that is not in a leaf
+    /// (mdb.c: PAGEHDRSZ), and less the checksum.
+    package static func chunkSize(format: Int) -> Int {
+        16 * 4096 - 16 - (format >= ChecksummedTable.firstFormat ? ValueChecksum.size : 0)
+    }
 
     /// Calls the closure with the key of a chunk.
     package static func withKey<Result>(_ id: UInt64, _ chunk: Int, _ body: (Bytes) -> Result) -> Result {
@@ -18,19 +21,35 @@ package enum ResponseBody {
         writer.appendBigEndian(id)
         writer.appendBigEndian(UInt32(chunk))
     }
+
+    /// - Parameter first: the number of the chunk that the bytes begin with.
+    static func put(
+        _ body: [UInt8], of id: UInt64, from first: Int = 0, _ table: ChecksummedTable, format: Int, _ raw: RawTransaction
+    ) throws {
+        var key = ByteWriter()
+        let size = chunkSize(format: format)
+        try body.withUnsafeBytes { body in
+            for (chunk, start) in stride(from: 0, to: body.count, by: size).enumerated() {
+                ResponseBody.key(id, first + chunk, into: &key)
+                try raw.willAdd()
+                try raw.put(table, key.bytes, body.slice(start..<min(start + size, body.count)))
+            }
+        }
+    }
 }
 
 extension StoreAccess {
-    /// Bytes of a kept body; nil if they are not all there.
+    /// Bytes of a kept body; nil if they are not all there, or damaged.
     package func body(of id: UInt64, _ range: Range<Int>) throws -> [UInt8]? {
         guard let table = state.bodies else { return nil }
+        let size = ResponseBody.chunkSize(format: state.format)
         var key = ByteWriter(), bytes: [UInt8] = []
         bytes.reserveCapacity(range.count)
         var position = range.lowerBound
         while position < range.upperBound {
-            let chunk = position / ResponseBody.chunkSize, start = chunk * ResponseBody.chunkSize
+            let chunk = position / size, start = chunk * size
             ResponseBody.key(id, chunk, into: &key)
-            guard let value = try raw.get(table, key.bytes), value.count > position - start else { return nil }
+            guard let value = try raw.get(table.table, key.bytes).flatMap({ table.content($0, key: key.bytes) }), value.count > position - start else { return nil }
             let end = min(range.upperBound - start, value.count)
             bytes.append(contentsOf: value[(position - start)..<end])
             position = start + end
@@ -47,7 +66,8 @@ extension StoreAccess {
     func removeBody(of id: UInt64, size: Int) throws {
         guard let table = state.bodies else { return }
         var key = ByteWriter()
-        for chunk in 0..<(size + ResponseBody.chunkSize - 1) / ResponseBody.chunkSize {
+        let chunkSize = ResponseBody.chunkSize(format: state.format)
+        for chunk in 0..<(size + chunkSize - 1) / chunkSize {
             ResponseBody.key(id, chunk, into: &key)
             _ = try raw.delete(table, key.bytes)
         }
@@ -55,14 +75,19 @@ extension StoreAccess {
 
     func putBody(_ bytes: [UInt8], of id: UInt64) throws {
         guard let table = state.bodies else { throw StoreError.damagedCatalog(path: "", detail: "the table bodies is missing") }
-        var key = ByteWriter()
-        try bytes.withUnsafeBytes { bytes in
-            for (chunk, start) in stride(from: 0, to: bytes.count, by: ResponseBody.chunkSize).enumerated() {
-                ResponseBody.key(id, chunk, into: &key)
-                try raw.willAdd()
-                try raw.put(table, key.bytes, bytes.slice(start..<min(start + ResponseBody.chunkSize, bytes.count)))
-            }
+        try ResponseBody.put(bytes, of: id, table, format: state.format, raw)
+    }
+}
+
+extension StoreAccess {
+    /// Writes bytes behind those of a kept body. The last chunk is written anew if it was not full.
+    func appendBody(_ bytes: [UInt8], of id: UInt64, at position: Int) throws {
+        guard let table = state.bodies else { throw StoreError.damagedCatalog(path: "", detail: "the table bodies is missing") }
+        let size = ResponseBody.chunkSize(format: state.format), first = position / size
+        guard let kept = try body(of: id, first * size..<position) else {
+            throw StoreError.damagedEntry(table: TableName.bodies, key: String(id))
         }
+        try ResponseBody.put(kept + bytes, of: id, from: first, table, format: state.format, raw)
     }
 }
 

@@ -7,8 +7,7 @@ package struct ResponseView {
     package let id: UInt64
     package let row: RowView
 
-    init?(_ id: UInt64, _ bytes: Bytes) {
-        guard let row = RowView(bytes) else { return nil }
+    fileprivate init(_ id: UInt64, _ row: RowView) {
         self.id = id
         self.row = row
     }
@@ -24,12 +23,23 @@ package struct ResponseView {
     package var requestedAt: Timestamp? { row.date(ID.requestedAt) }
     package var usedAt: Timestamp { row.date(ID.usedAt) ?? validatedAt }
     package var bodySize: Int? { row.number(ID.bodySize) }
+    package var parts: BodyParts? { ResponseEntry.parts(row) }
     package var isInvalidated: Bool { row.number(ID.isInvalidated) == 1 }
     package var metadata: String? { row.text(ID.metadata) }
     package var walk: String? { row.text(ID.walk) }
     package var headers: [String] { texts(ID.headers) }
     package var selecting: [String] { texts(ID.selecting) }
+    package var skipped: Int { row.number(ID.skipped) ?? 0 }
+    package var answeredBy: String? { row.text(ID.answeredBy) }
+    package var position: ListPosition? { ListPosition(row) }
     package var isCaches: Bool { requestedAt != nil && walk == nil }
+
+    /// The URL that was requested. Entries of whole responses have the scope behind it, after a `#`, which no URL of a request has.
+    package var requestURL: String {
+        let url = url
+        guard endpoint.hasPrefix("*"), let mark = url.utf8.lastIndex(of: UInt8(ascii: "#")) else { return url }
+        return String(url[..<mark])
+    }
 
     private func texts(_ id: UInt16) -> [String] {
         var texts: [String] = []
@@ -58,23 +68,34 @@ extension StoreAccess {
     }
 
     package func responseView(id: UInt64) throws -> ResponseView? {
-        try withUnsafeBytes(of: id.bigEndian) { key in try raw.get(state.responses, key).flatMap { ResponseView(id, $0) } }
+        try withUnsafeBytes(of: id.bigEndian) { key in try systemRow(of: key, in: state.responses, "responses").map { ResponseView(id, $0) } }
     }
 
-    /// The entries of a URL for one who asks, until the closure returns false.
+    /// The entries of a URL in a scope, until the closure returns false. Entries of longer URLs are not looked at.
     package func forEachResponse(to url: String, scope: String, _ body: (ResponseView) throws -> Bool) throws {
-        try forEachResponseID(withPrefix: url, scope: scope) { id in
+        // Of URLs beyond 400 bytes the table has no more than these.
+        try forEachResponseID(withPrefix: url, scope: scope, isWhole: true) { id in
             guard let view = try responseView(id: id) else { return true }
-            // Beyond 400 bytes the table does not distinguish URLs; and a URL may be another one's prefix.
             return view.url == url ? try body(view) : true
         }
     }
 
+    /// The entries of whole responses to a URL, of all scopes, until the closure returns false.
+    package func forEachWholeResponse(to url: String, _ body: (ResponseView) throws -> Bool) throws {
+        try forEachResponseID(withPrefix: url + "#", scope: "") { id in
+            guard let view = try responseView(id: id) else { return true }
+            return view.requestURL == url ? try body(view) : true
+        }
+    }
+
     /// The ids of the entries whose URL begins with a text, as far as the table of URLs knows it (400 bytes), until the closure returns false.
-    package func forEachResponseID(withPrefix prefix: String, scope: String, _ body: (UInt64) throws -> Bool) throws {
+    ///
+    /// - Parameter isWhole: whether the text is the whole URL.
+    package func forEachResponseID(withPrefix prefix: String, scope: String, isWhole: Bool = false, _ body: (UInt64) throws -> Bool) throws {
         var start = ByteWriter()
         start.append(scope)
         start.append(Array(prefix.utf8.prefix(400)))
+        if isWhole { start.append(0) }
         let cursor = try raw.cursor(state.urls)
         defer { cursor.close() }
         var entry = try cursor.seek(start.bytes)
@@ -90,7 +111,9 @@ extension StoreAccess {
         defer { cursor.close() }
         var entry = try withUnsafeBytes(of: id.bigEndian) { try cursor.seek($0) }
         while let (key, value) = entry {
-            if key.count == 8, let view = ResponseView(UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), value), try !body(view) { return }
+            guard key.count == 8 else { throw StoreError.damagedEntry(table: "responses", key: describe(key)) }
+            let view = ResponseView(UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), try systemRow(value, "responses", key))
+            if try !body(view) { return }
             entry = try cursor.next()
         }
     }
@@ -138,6 +161,15 @@ extension StoreAccess {
 extension StoreWriter {
     /// Takes an entry out of the store, with its body.
     package mutating func removeResponse(id: UInt64) throws { try access.remove(responseID: id) }
+
+    /// Keeps a part of a response behind the parts that are stored, which the entry must announce.
+    ///
+    /// - Parameter position: the size of the stored body; what is stored beyond it is replaced.
+    package mutating func appendResponse(_ entry: ResponseEntry, body: [UInt8], at position: Int) throws {
+        precondition(entry.caching?.bodySize == position + body.count, "an entry says how large its body is")
+        let id = try access.put(entry, sequence: sequence, keepsBody: true)
+        try access.appendBody(body, of: id, at: position)
+    }
 
     /// Notes that nothing of an entry may be used without asking the server.
     package mutating func invalidateResponse(id: UInt64) throws {

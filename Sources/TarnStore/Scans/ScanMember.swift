@@ -72,7 +72,8 @@ extension StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.seek(start.bytes)
         while let (key, value) = entry, prefix.withUnsafeBytes({ key.hasPrefix($0) }) {
-            if let member = ScanMember(key, value), try !body(member) { return }
+            guard let member = ScanMember(key, value) else { throw table.damage(key) }
+            if try !body(member) { return }
             entry = try cursor.next()
         }
     }
@@ -119,7 +120,7 @@ extension StoreAccess {
         try record.storageKey.withUnsafeBytes { key in
             try forEachResponse(listing: record.entity, key) { id in
                 try withUnsafeBytes(of: id.bigEndian) { key in
-                    guard let row = try raw.get(state.responses, key).flatMap({ RowView($0) }),
+                    guard let row = try systemRow(of: key, in: state.responses, "responses"),
                         let (walk, request) = ResponseEntry.origin(row)
                     else { return }
                     isListed = !isOwn(walk, request)
@@ -166,7 +167,7 @@ extension StoreWriter {
     ///
     /// - Returns: whether none is left.
     package mutating func removeScanMembers(of walk: String, limit: Int) throws -> Bool {
-        let prefix = ScanMember.prefix(walk), cursor = try access.raw.cursor(access.state.scanTable())
+        let prefix = ScanMember.prefix(walk), cursor = try access.raw.cursor(access.state.scanTable().table)
         defer { cursor.close() }
         var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
         for _ in 0..<limit {

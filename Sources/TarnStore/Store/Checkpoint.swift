@@ -30,6 +30,27 @@ public struct Checkpoint: Sendable, Hashable {
     public var hasOrphans: Bool
     /// What all pages of the scan have noted their records under; nil if they, or some of them, have not.
     public var members: String?
+    /// The sync in which the walk was begun, completed or passed by last; of a sync's own
+    /// checkpoint its id. Nil if no sync has an id.
+    public var sync: UInt64?
+    /// Why that sync has passed the walk by; nil if it has not.
+    public var failure: Failure?
+    /// Of a sync's own checkpoint: when the last of its attempts that has committed a page began.
+    public var continuedAt: Timestamp?
+
+    /// What has ended the walk for one parent, so that the others go on.
+    public struct Failure: Sendable, Hashable {
+        /// What failures of several parents are counted by, such as `403`.
+        public var kind: String
+        /// With the request.
+        public var text: String
+
+        /// A failure of a kind.
+        public init(kind: String, text: String) {
+            self.kind = kind
+            self.text = text
+        }
+    }
 
     public init(
         state: State, plan: String, nextURL: String?, scan: UInt64, pages: Int, records: Int, startedAt: Timestamp,
@@ -52,6 +73,7 @@ public struct Checkpoint: Sendable, Hashable {
         static let state: UInt16 = 1, nextURL: UInt16 = 2, scan: UInt16 = 3, pages: UInt16 = 4, records: UInt16 = 5
         static let startedAt: UInt16 = 6, completedAt: UInt16 = 7, plan: UInt16 = 8
         static let skipped: UInt16 = 9, hasOrphans: UInt16 = 10, members: UInt16 = 11
+        static let sync: UInt16 = 12, failureKind: UInt16 = 13, failureText: UInt16 = 14, continuedAt: UInt16 = 15
     }
 
     package init?(_ row: RowView) {
@@ -63,6 +85,9 @@ public struct Checkpoint: Sendable, Hashable {
             records: row.number(ID.records) ?? 0, startedAt: startedAt, completedAt: row.date(ID.completedAt),
             skipped: row.number(ID.skipped) ?? 0, hasOrphans: row.number(ID.hasOrphans) == 1,
             members: row.text(ID.members))
+        sync = row.unsigned(ID.sync)
+        failure = row.text(ID.failureKind).map { Failure(kind: $0, text: row.text(ID.failureText) ?? "") }
+        continuedAt = row.date(ID.continuedAt)
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
@@ -78,6 +103,10 @@ public struct Checkpoint: Sendable, Hashable {
         if skipped > 0 { row.field(ID.skipped, skipped) }
         if hasOrphans { row.field(ID.hasOrphans, 1) }
         row.field(ID.members, members)
+        row.field(ID.sync, sync)
+        row.field(ID.failureKind, failure?.kind)
+        row.field(ID.failureText, failure?.text)
+        row.field(ID.continuedAt, continuedAt)
         try row.store(raw, table, key, sequence: sequence)
     }
 }
@@ -88,7 +117,7 @@ private func storageKey(ofCheckpoint name: String) -> [UInt8] { RecordKey(name).
 extension StoreAccess {
     package func checkpoint(_ name: String) throws -> Checkpoint? {
         try storageKey(ofCheckpoint: name).withUnsafeBytes { key in
-            try raw.get(state.checkpoints, key).flatMap { RowView($0) }.flatMap { Checkpoint($0) }
+            try systemRow(of: key, in: state.checkpoints, "checkpoints").flatMap { Checkpoint($0) }
         }
     }
 
@@ -98,7 +127,7 @@ extension StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            if let row = RowView(value), let checkpoint = Checkpoint(row) {
+            if let checkpoint = Checkpoint(try systemRow(value, "checkpoints", key)) {
                 try body(RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint)
             }
             entry = try cursor.next()

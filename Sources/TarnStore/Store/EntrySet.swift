@@ -21,6 +21,18 @@ package struct EntrySet: Equatable {
         }
     }
 
+    /// All of a table with checksums; nil if a value is damaged.
+    init?(_ raw: RawTransaction, _ table: ChecksummedTable) throws {
+        let cursor = try raw.cursor(table.table)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            guard let content = table.content(value, key: key) else { return nil }
+            add(key, content)
+            entry = try cursor.next()
+        }
+    }
+
     package mutating func add(_ key: Bytes, _ value: Bytes = .empty) {
         var hasher = Hasher()
         hasher.combine(key.count)

@@ -78,7 +78,7 @@ extension Store {
 extension WriteTransaction {
     /// Bounds this transaction by the quota. Deletes have their reserve above the quota, or above the size that the file had
     /// when a smaller quota was set.
-    mutating func limitFile(byQuotaIn meta: Table) throws(LMDBError) {
+    mutating func limitFile(byQuotaIn meta: ChecksummedTable) throws(LMDBError) {
         let quota = try raw.quota(meta)
         var reserve = Quota.reserve(of: quota)
         if let quota { reserve += max(0, Int(clamping: try raw.number(meta, key: MetaKey.quotaBase)) - quota) }
@@ -88,10 +88,10 @@ extension WriteTransaction {
 
 extension RawTransaction {
     /// The size of the file as this write transaction would leave it, in bytes.
-    fileprivate func fileSize(_ table: Table) throws(LMDBError) -> Int { pageCount * (try statistics(table).pageSize) }
+    fileprivate func fileSize(_ table: ChecksummedTable) throws(LMDBError) -> Int { pageCount * (try statistics(table).pageSize) }
 
     /// The quota as this transaction sees it.
-    func quota(_ meta: Table) throws(LMDBError) -> Int? {
+    func quota(_ meta: ChecksummedTable) throws(LMDBError) -> Int? {
         let quota = try number(meta, key: MetaKey.quota)
         return quota == 0 ? nil : Int(clamping: quota)
     }

@@ -86,6 +86,29 @@ extension ListedRecord {
     }
 }
 
+/// Where a page is in its list.
+public struct ListPosition: Sendable, Hashable {
+    /// From 1.
+    public var page: Int
+    /// How many records the pages before it list.
+    public var recordsBefore: Int
+
+    /// A page by its number.
+    public init(page: Int, recordsBefore: Int) {
+        self.page = page
+        self.recordsBefore = recordsBefore
+    }
+
+    /// Nil if the row says nothing, or what no page can have.
+    init?(_ row: RowView) {
+        guard let page = row.number(ResponseEntry.ID.pageNumber),
+            let recordsBefore = row.number(ResponseEntry.ID.recordsBefore),
+            (1...Int(Int32.max)).contains(page), (0...1 << 53).contains(recordsBefore)
+        else { return nil }
+        self.init(page: page, recordsBefore: recordsBefore)
+    }
+}
+
 /// The entry of one response.
 public struct ResponseEntry: Sendable, Hashable {
     public var request: RequestKey
@@ -111,6 +134,11 @@ public struct ResponseEntry: Sendable, Hashable {
     public var caching: ResponseCaching?
     /// Whether it may not be used without asking the server: an unsafe method may have changed what it is about.
     public var isInvalidated: Bool
+    /// The URL of the API that answered, if redirects led to it: the base of relative links. Nil
+    /// for the URL of the request.
+    public var answeredBy: String?
+    /// Where the page is in its list; nil if that is not known, and for the first page.
+    public var position: ListPosition?
 
     public init(
         request: RequestKey, status: Int, headers: [String], fetchedAt: Timestamp, validatedAt: Timestamp, scan: UInt64,
@@ -139,6 +167,8 @@ public struct ResponseEntry: Sendable, Hashable {
         static let walk: UInt16 = 13, skipped: UInt16 = 14
         static let requestedAt: UInt16 = 15, selecting: UInt16 = 16, usedAt: UInt16 = 17, bodySize: UInt16 = 18
         static let isInvalidated: UInt16 = 19, variant: UInt16 = 20
+        static let wholeLength: UInt16 = 21, parts: UInt16 = 22
+        static let answeredBy: UInt16 = 30, pageNumber: UInt16 = 31, recordsBefore: UInt16 = 32
     }
 
     package init?(_ row: RowView) {
@@ -161,7 +191,8 @@ public struct ResponseEntry: Sendable, Hashable {
         let headers = texts(ID.headers)
         let caching = row.date(ID.requestedAt).map {
             ResponseCaching(
-                requestedAt: $0, selecting: texts(ID.selecting), usedAt: row.date(ID.usedAt) ?? validatedAt, bodySize: row.number(ID.bodySize))
+                requestedAt: $0, selecting: texts(ID.selecting), usedAt: row.date(ID.usedAt) ?? validatedAt, bodySize: row.number(ID.bodySize),
+                parts: ResponseEntry.parts(row))
         }
         self.init(
             request: RequestKey(
@@ -170,6 +201,16 @@ public struct ResponseEntry: Sendable, Hashable {
             count: row.number(ID.count) ?? listed.count, listed: listed,
             metadata: row.text(ID.metadata), walk: row.text(ID.walk), skipped: row.number(ID.skipped) ?? 0,
             caching: caching, isInvalidated: row.number(ID.isInvalidated) == 1)
+        answeredBy = row.text(ID.answeredBy)
+        position = ListPosition(row)
+    }
+
+    /// The parts that the body of a row's response consists of; nil for a whole one, and for parts that cannot be read.
+    static func parts(_ row: RowView) -> BodyParts? {
+        guard let length = row.number(ID.wholeLength), let bytes = row.rawBytes(ID.parts), let parts = BodyParts(bytes, length: length),
+            parts.size == row.number(ID.bodySize)
+        else { return nil }
+        return parts
     }
 
     /// Whose entry a row is, without the records that it lists.
@@ -218,7 +259,34 @@ public struct ResponseEntry: Sendable, Hashable {
         }
         if isInvalidated { row.field(ID.isInvalidated, 1) }
         row.field(ID.variant, request.variant.isEmpty ? nil : request.variant)
+        if let parts = caching?.parts {
+            row.field(ID.wholeLength, parts.length)
+            var bytes = ByteWriter(capacity: 16 * parts.ranges.count)
+            parts.write(to: &bytes)
+            row.field(ID.parts, raw: bytes)
+        }
+        row.field(ID.answeredBy, answeredBy)
+        row.field(ID.pageNumber, position?.page)
+        row.field(ID.recordsBefore, position?.recordsBefore)
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
+    }
+}
+
+extension ResponseEntry {
+    /// Whether the entry still stands for the answer of the server that an earlier copy of it stands for, and was not invalidated since.
+    ///
+    /// A confirmation by a 304 and a note of use change neither. A 304 to a request with the copy's validators counts only then.
+    package func isUnchanged(since copy: ResponseEntry) -> Bool {
+        fetchedAt == copy.fetchedAt && status == copy.status && count == copy.count && skipped == copy.skipped
+            && (copy.isInvalidated || !isInvalidated) && metadata == copy.metadata && validators == copy.validators && listed == copy.listed
+    }
+
+    /// The values of ETag and Last-Modified.
+    private var validators: [String] {
+        stride(from: 0, to: headers.count - 1, by: 2).compactMap { index in
+            let name = headers[index].lowercased()
+            return name == "etag" || name == "last-modified" ? "\(name) \(headers[index + 1])" : nil
+        }
     }
 }
 
@@ -279,13 +347,14 @@ extension StoreAccess {
 
     func response(id: UInt64) throws -> ResponseEntry? {
         try withUnsafeBytes(of: id.bigEndian) { key in
-            try raw.get(state.responses, key).flatMap { RowView($0) }.flatMap { ResponseEntry($0) }
+            try systemRow(of: key, in: state.responses, "responses").flatMap { ResponseEntry($0) }
         }
     }
 
+    /// - Parameter keepsBody: whether the stored body stays although the entry declares another size: it is appended to.
     /// - Returns: the entry's id.
     @discardableResult
-    func put(_ entry: ResponseEntry, sequence: UInt64) throws -> UInt64 {
+    func put(_ entry: ResponseEntry, sequence: UInt64, keepsBody: Bool = false) throws -> UInt64 {
         var key = ByteWriter()
         let digest = entry.request.digest
         var id = try responseID(digest)
@@ -304,7 +373,7 @@ extension StoreAccess {
         guard let id else { return 0 }
         try count(old, entry)
         // One of the same size is kept, or written over.
-        if let size = old?.caching?.bodySize, size != entry.caching?.bodySize { try removeBody(of: id, size: size) }
+        if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize { try removeBody(of: id, size: size) }
         let before = Set(old?.listed ?? [])
         if !before.isEmpty {
             for record in before.subtracting(entry.listed) {

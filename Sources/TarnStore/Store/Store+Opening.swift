@@ -4,43 +4,63 @@ import Foundation
 internal import LMDB
 
 extension Store {
+    /// - Parameter mapped: called when the file is mapped and the lock of the store is still to be taken. For tests.
     static func openStore(
-        _ path: String, _ schema: Schema?, _ options: Options, _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
+        _ path: String, _ schema: Schema?, _ options: Options, _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?,
+        mapped: (() throws -> Void)? = nil
     ) throws -> Store {
         if let quota = options.quota { try Quota.check(quota, most: Quota.largest(ofMap: 1 << 40)) }
-        let isNew = try checkDirectory(path, mayCreate: schema != nil && !options.isReadOnly)
+        let isReadOnly = options.isReadOnly || options.isImmutable
+        let isNew = try checkDirectory(path, mayCreate: schema != nil && !isReadOnly)
         // Before anything is made: a schema that cannot be leaves no empty store behind.
         if isNew, let problem = schema?.problems().first { throw StoreError.schema(problem) }
-        if isNew, mkdir(path, 0o755) != 0, errno != EEXIST {
+        if isNew, mkdir(path, FileMode.directory(for: options.permissions.fileMode)) != 0, errno != EEXIST {
             throw LMDBError(code: errno, operation: "open", path: path)
         }
-        // Where no store has been so far, nothing is left behind if the data file turns out to be something else.
-        let isKnown = isNew || access(path + "/store.lock", F_OK) == 0
-        let early = isKnown ? try StoreLock(directory: path) : nil
-        let environment = try Environment.open(at: path, options: environmentOptions(options, isNew: isNew))
-        let lock = try early ?? StoreLock(directory: path)
+        for _ in 0..<100 {
+            // Where no store has been so far, nothing is left behind if the data file turns out to be something else.
+            let isKnown = isNew || access(path + "/store.lock", F_OK) == 0
+            let early = isKnown && !options.isImmutable ? try StoreLock(directory: path, isReadOnly: isReadOnly) : nil
+            let environment = try Environment.open(at: path, options: environmentOptions(options, isNew: isNew))
+            try mapped?()
+            let lock = options.isImmutable ? nil : try early ?? StoreLock(directory: path, isReadOnly: isReadOnly)
+            // Compaction may have come between the two: writes to the file that it has replaced would be lost.
+            guard options.isImmutable || environment.isOpen(at: path) else { continue }
+            return try openStore(on: environment, lock, isNew: isNew, path, schema, options, build, progress)
+        }
+        throw LMDBError(.fileReplaced, operation: "open", path: path + "/data.mdb")
+    }
+
+    private static func openStore(
+        on environment: Environment, _ lock: StoreLock?, isNew: Bool, _ path: String, _ schema: Schema?, _ options: Options,
+        _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
+    ) throws -> Store {
+        let isReadOnly = environment.options.isReadOnly
         // Two threads that open the same store get the same one.
         let (store, isOpen) = try environment.opening { () throws -> (Store, Bool) in
             if let open = OpenStores.store(of: environment) {
-                if let schema, !options.isReadOnly { try open.adopt(schema, build) }
+                guard open.state.verification == RowVerification(options) else {
+                    throw LMDBError(.optionsConflict, operation: "open", path: path)
+                }
+                if let schema, !isReadOnly { try open.adopt(schema, build) }
                 return (open, true)
             }
             if try isNew || environment.tableNames().isEmpty {
-                guard schema != nil, !options.isReadOnly else { throw StoreError.noSuchStore(path: path) }
+                guard schema != nil, !isReadOnly else { throw StoreError.noSuchStore(path: path) }
                 try create(environment, options)
             }
-            var state = try load(environment)
+            var state = try load(environment, RowVerification(options))
             try checkMap(environment, state)
-            if state.lacksTables, !options.isReadOnly {
+            if state.lacksTables, !isReadOnly {
                 try addTables(environment, state)
-                state = try load(environment)
+                state = try load(environment, RowVerification(options))
             }
             let store = Store(path: path, environment: environment, state: state, lock: lock)
-            if let schema, !options.isReadOnly { try store.adopt(schema, build) }
+            if let schema, !isReadOnly { try store.adopt(schema, build) }
             OpenStores.add(store)
             return (store, false)
         }
-        guard !options.isReadOnly, schema != nil || !isOpen else { return store }
+        guard !isReadOnly, schema != nil || !isOpen else { return store }
         try store.completeIndexes(for: schema, build, progress)
         return store
     }
@@ -48,9 +68,12 @@ extension Store {
     private static func environmentOptions(_ options: Options, isNew: Bool) -> Environment.Options {
         // How large the map of an existing store must be, its quota says, which stands inside: see `checkMap`.
         let needed = isNew ? options.quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap : 16 << 20
-        return Environment.Options(
+        var chosen = Environment.Options(
             durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew, minimumMapSize: needed,
-            maximumTables: TableName.limit, allowsNetworkFileSystem: options.allowsNetworkFileSystem)
+            maximumTables: TableName.limit, allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            isImmutable: options.isImmutable)
+        chosen.fileMode = options.permissions.fileMode
+        return chosen
     }
 
     /// A process that is granted less address space than the quota could write less than the others.
@@ -88,16 +111,12 @@ extension Store {
 
     private static func create(_ environment: Environment, _ options: Options) throws {
         try environment.writeOpeningTables { transaction in
-            let meta = try transaction.table(TableName.meta)
+            let table = try transaction.table(TableName.meta), meta = ChecksummedTable.meta(table, format: format)
             for name in TableName.all { _ = try transaction.table(name) }
             // Another process may have been first.
-            guard try transaction.raw.get(meta, key: MetaKey.format) == nil else { return }
-            try transaction.raw.put(meta, key: MetaKey.format, text: String(format))
-            try transaction.raw.put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
-            try transaction.raw.put(meta, key: MetaKey.generation, number: 1)
-            try transaction.raw.put(meta, key: MetaKey.sequence, number: 0)
+            guard try transaction.raw.get(table, Bytes(MetaKey.format)) == nil else { return }
+            try transaction.raw.putNewSettings(meta, catalog: Catalog())
             if let quota = options.quota { try transaction.raw.put(meta, key: MetaKey.quota, number: UInt64(quota)) }
-            try transaction.raw.put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: Catalog()))
         }
     }
 
@@ -108,29 +127,32 @@ extension Store {
                 try transaction.limitFile(byQuotaIn: state.meta)
                 try transaction.raw.willAdd()
                 for name in TableName.all { _ = try transaction.table(name) }
-                let generation = try transaction.raw.number(state.meta, key: MetaKey.generation)
-                try transaction.raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
+                try transaction.raw.advanceGeneration(state.meta)
             }
         } catch let error as LMDBError where error.kind == .fileLimit || error.kind == .mapFull {}
     }
 
     /// Reads the catalog and opens every table that it names.
-    static func load(_ environment: Environment) throws -> StoreState {
+    static func load(_ environment: Environment, _ verification: RowVerification) throws -> StoreState {
         let path = environment.path
         let fixedTables = try environment.existingTables(TableName.all)
         let fixed = Dictionary(
             uniqueKeysWithValues: zip(TableName.all, fixedTables).compactMap { name, table in table.map { table in (name, table) } })
-        guard let meta = fixed[TableName.meta] else {
+        guard let metaTable = fixed[TableName.meta] else {
             throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
         }
         var dictionaries: [(entity: UInt16, dictionary: RowDictionary)] = [], changeOptions = ChangeOptions()
         var marks: [UInt32: IndexMark] = [:], foundFormat = format
         let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
-            guard let text = try transaction.raw.get(meta, key: MetaKey.format),
-                let found = Int(String(decoding: text, as: UTF8.self))
-            else { throw StoreError.notAStore(path: path, detail: "it is an LMDB file without a format version of Tarn") }
+            guard let (meta, found) = try ChecksummedTable.meta(metaTable, in: transaction.raw) else {
+                throw StoreError.notAStore(path: path, detail: "it is an LMDB file without a format version of Tarn, or with a damaged one")
+            }
             guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
             foundFormat = found
+            try checkSettings(transaction.raw, meta)
+            if let feature = try StoreFeature.unknown(in: transaction.raw.get(meta, key: MetaKey.features)).first {
+                throw StoreError.unknownFeature(path: path, feature: feature)
+            }
             dictionaries = try RowDictionary.all(transaction.raw, meta)
             changeOptions = try ChangeOptions(transaction.raw, meta)
             marks = try IndexMark.all(transaction.raw, meta)
@@ -145,7 +167,7 @@ extension Store {
         for (index, table) in zip(indexes, tables.dropFirst(roots.count)) { indexTables[index] = table }
         return try StoreState(
             format: foundFormat, catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables,
-            dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions, marks: marks)
+            dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions, marks: marks, verification: verification)
     }
 
     private static func checkTableCount(_ catalog: Catalog) throws(StoreError) {
@@ -158,9 +180,25 @@ extension Store {
         }
     }
 
-    private static func readCatalog(_ raw: RawTransaction, _ meta: Table, _ path: String) throws -> Catalog {
-        guard let bytes = try raw.get(meta, key: MetaKey.catalog) else {
-            throw StoreError.damagedCatalog(path: path, detail: "it is missing")
+    /// Every setting has its checksum: one whose name is damaged would be missed by nobody. Damaged dictionaries concern their rows only.
+    private static func checkSettings(_ raw: RawTransaction, _ meta: ChecksummedTable) throws {
+        guard meta.hasChecksums else { return }
+        let cursor = try raw.cursor(meta.table), dictionaries = Array(MetaKey.dictionaryPrefix.utf8)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            if meta.content(value, key: key) == nil, !key.starts(with: dictionaries), !Bytes.equal(key, Bytes(MetaKey.catalog)) {
+                throw StoreError.damagedEntry(table: TableName.meta, key: String(decoding: key, as: UTF8.self))
+            }
+            entry = try cursor.next()
+        }
+    }
+
+    private static func readCatalog(_ raw: RawTransaction, _ meta: ChecksummedTable, _ path: String) throws -> Catalog {
+        let key = Bytes(MetaKey.catalog)
+        guard let value = try raw.get(meta.table, key) else { throw StoreError.damagedCatalog(path: path, detail: "it is missing") }
+        guard let bytes = meta.content(value, key: key) else {
+            throw StoreError.damagedCatalog(path: path, detail: "its checksum is wrong")
         }
         guard let stored = StoredCatalog(bytes) else {
             throw StoreError.damagedCatalog(path: path, detail: "it is not the JSON that is expected")
@@ -206,8 +244,7 @@ extension Store {
                 try mark.put(unique.index, raw, state.meta)
             }
             try raw.put(state.meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: change.catalog))
-            let generation = try raw.number(state.meta, key: MetaKey.generation)
-            try raw.put(state.meta, key: MetaKey.generation, number: generation + 1)
+            try raw.advanceGeneration(state.meta)
             for index in try IndexMark.all(raw, state.meta).keys where indexes[index] == nil {
                 indexes[index] = try transaction.table(TableName.index(index))
             }
@@ -215,7 +252,7 @@ extension Store {
             defer { state.give(back: context) }
             try buildAtOnce(change.catalog, StoreAccess(raw, state, context), records, indexes, build)
         }
-        return try load(environment)
+        return try load(environment, state.verification)
     }
 
     /// Takes the steps that are small enough for the transaction in which the catalog changes: small tables need no marks, and

@@ -17,25 +17,65 @@ public final class Store: Sendable {
         public var quota: Int?
         /// Whether a store on a network file system is opened nevertheless: safe only if no other machine has it open.
         public var allowsNetworkFileSystem: Bool
+        /// Whether the checksum of a row is compared when the row is copied, by itself or by a query: a row that the disk or the memory
+        /// has damaged is then `StoreError.damagedRow`, not another value. It costs a few percent of the copy.
+        public var verifiesRows: Bool
+        /// Whether the same is done for rows that are borrowed (``StoreReader/withRow(_:_:_:)`` and the like), of which a field may be all that
+        /// is read: comparing the checksum takes about as long again as finding the row.
+        public var verifiesBorrowedRows: Bool
+        /// Who may read and write a store that this opening makes. An existing store keeps the modes of its files.
+        public var permissions: Permissions
+        /// Whether nothing changes the store while it is open, so that it is read without locks: for read-only media, and for users that may not
+        /// write to the lock files. It implies `isReadOnly`.
+        ///
+        /// A process that writes nevertheless is noticed at the end of a `read`, which then throws `LMDBError.Kind.notImmutable`: what its closure
+        /// has read may be of several commits.
+        public var isImmutable: Bool
 
         public init(
             durability: Environment.Durability = .full, isReadOnly: Bool = false, quota: Int? = nil,
-            allowsNetworkFileSystem: Bool = false
+            allowsNetworkFileSystem: Bool = false, verifiesRows: Bool = true, verifiesBorrowedRows: Bool = false,
+            permissions: Permissions = .owner, isImmutable: Bool = false
         ) {
             self.durability = durability
             self.isReadOnly = isReadOnly
             self.quota = quota
             self.allowsNetworkFileSystem = allowsNetworkFileSystem
+            self.verifiesRows = verifiesRows
+            self.verifiesBorrowedRows = verifiesBorrowedRows
+            self.permissions = permissions
+            self.isImmutable = isImmutable
         }
     }
 
+    /// Who may use the files of a store. The process's umask takes rights away, and adds none.
+    public enum Permissions: String, Sendable, Hashable, CaseIterable {
+        /// The user who makes the store, and nobody else: 0600, the directory 0700.
+        case owner
+        /// Also the group, for reading and writing: 0660 and 0770.
+        case group
+        /// The owner for reading and writing, everybody else for reading: 0644 and 0755.
+        case everyone
+
+        var fileMode: mode_t {
+            switch self {
+            case .owner: 0o600
+            case .group: 0o660
+            case .everyone: 0o644
+            }
+        }
+    }
+
+    /// The mode of a further file in the directory of a store.
+    package static func fileMode(in directory: String) -> mode_t { FileMode.inside(directory) }
+
     /// The format of stores that this version makes, and the newest that it reads and writes. A store keeps the format that it was made with.
-    public static let format = 2
+    public static let format = 3
 
     public let path: String
     package let environment: Environment
-    /// Held as long as the store is open.
-    private let lock: StoreLock
+    /// Held as long as the store is open; nil for an immutable one.
+    private let lock: StoreLock?
     private let current: Guarded<Current>
     let queue = WriteQueue()
     /// Entities that could not be trained when they had that many rows.
@@ -54,7 +94,7 @@ public final class Store: Sendable {
         var misfit: String?
     }
 
-    init(path: String, environment: Environment, state: StoreState, lock: StoreLock) {
+    init(path: String, environment: Environment, state: StoreState, lock: StoreLock?) {
         self.path = path
         self.environment = environment
         self.lock = lock
@@ -83,8 +123,9 @@ public final class Store: Sendable {
     /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.schema`, `.storeInUse`,
     ///   `.pidNamespaceConflict`, `.addressSpace`, `.quotaOutOfRange`, `.storeFull`, `.damagedCatalog`; `.notUnique` if records
     ///   have the same value where the schema wants none twice (the index is then as it was before); `.lmdb` with
-    ///   `.optionsConflict` if the store is open in this process with another durability or access, `.networkFileSystem`,
-    ///   `.truncated`, `.corrupted`, `.permission`.
+    ///   `.optionsConflict` if the store is open in this process with another durability, access or verification of rows, `.networkFileSystem`,
+    ///   `.truncated`, `.corrupted`, `.permission`, `.cannotLock` if a reader may not write to the lock files, `.fileReplaced` if
+    ///   `lock.mdb` is not the one that other processes have open.
     public static func open(
         at path: String, schema: Schema? = nil, options: Options = Options(), progress: ((IndexBuildProgress) -> Void)? = nil
     ) throws(StoreError) -> Store {
@@ -101,7 +142,7 @@ public final class Store: Sendable {
             throw error
         } catch let error as LMDBError {
             switch error.kind {
-            case .notAnEnvironment: throw .notAStore(path: path, detail: error.description)
+            case .notAnEnvironment, .notAFile: throw .notAStore(path: path, detail: error.description)
             case .fileLimit, .mapFull: throw .storeFull(path: path, quota: nil)
             default: throw .lmdb(error)
             }
@@ -119,6 +160,11 @@ public final class Store: Sendable {
     ///
     /// - Throws: what the closure throws, or `StoreError`.
     public func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
+        try read(verifyingRows: false, body)
+    }
+
+    /// The same, with the checksum of every row that is copied compared, also in a store that was opened without `verifiesRows`.
+    package func read<Result>(verifyingRows: Bool, _ body: (StoreReader) throws -> Result) throws -> Result {
         while true {
             let current = state
             var result: Result?
@@ -127,7 +173,8 @@ public final class Store: Sendable {
                     guard try current.isCurrent(in: transaction.raw) else { return }
                     let context = current.takeContext()
                     defer { current.give(back: context) }
-                    result = try body(StoreReader(StoreAccess(transaction.raw, current, context), owner: self))
+                    let access = StoreAccess(transaction.raw, current, context, verifyingRows ? .all : current.verification)
+                    result = try body(StoreReader(access, owner: self))
                 }
             }
             if let result { return result }
@@ -137,23 +184,40 @@ public final class Store: Sendable {
 
     /// Lends the write transaction to the closure, commits everything together, and returns what the closure returned.
     ///
-    /// The closure runs once at most, on the store's writer thread, while the calling thread waits: it must not wait for
-    /// something that the calling thread holds, and it sees neither its thread-local nor its task-local values. If it throws,
-    /// nothing of it is kept. Writers take turns, in whatever process they are.
+    /// The closure runs once at most, while the calling thread waits. If it throws, nothing of it is kept. Writers take turns, in whatever
+    /// process they are.
+    ///
+    /// Called from an actor, such as the main actor at the top level of `main.swift`, the closure may use what belongs to the actor: it runs on
+    /// the calling thread. Otherwise it runs on the store's writer thread: it must not wait for something that the calling thread holds, and it
+    /// sees neither its thread-local nor its task-local values.
     ///
     /// Small writes of several threads and tasks that wait at the same time are committed together, each in a child
     /// transaction: one that fails is undone alone, and none is delivered before all are committed.
     ///
-    /// - Parameter alone: whether the write gets a transaction of its own. For large ones, such as imports: a child
-    ///   transaction holds all it changes in memory, and would make the small ones wait.
+    /// - Parameters:
+    ///   - alone: whether the write gets a transaction of its own. For large ones, such as imports: a child
+    ///     transaction holds all it changes in memory, and would make the small ones wait.
+    ///   - isolation: the actor of the calling code. Left to its default.
     /// - Throws: what the closure throws, or `StoreError`: `.storeFull`, `.schemaChanged`; `.lmdb` with `.nestedWrite` at once
     ///   if the calling thread is inside a `read` or `write` of this store, `.readOnly`, `.forked`, `.diskFull`,
-    ///   `.inputOutput`, `.poisoned`. After any of them nothing of this write is in the store.
-    public func write<Result>(alone: Bool = false, _ body: (inout StoreWriter) throws -> Result) throws -> Result {
+    ///   `.inputOutput`, `.poisoned`, `.fileReplaced`. After any of them nothing of this write is in the store.
+    public func write<Result>(
+        alone: Bool = false, isolation: (any Actor)? = #isolation, _ body: (inout StoreWriter) throws -> Result
+    ) throws -> Result {
         try mappingErrors { try environment.checkMayWrite() }
         return try withoutActuallyEscaping(body) { body in
             let delivery = Delivery<Result>()
-            queue.add(Write(self, isAlone: alone, body) { delivery.give($0) })
+            if isolation == nil {
+                queue.add(Write(self, isAlone: alone, body) { delivery.give($0) })
+            } else {
+                // The closure is the actor's, and checks it: on another thread it would end the process.
+                let lent = { [environment] (writer: inout StoreWriter) throws -> Result in
+                    try withUnsafeMutablePointer(to: &writer) { writer in
+                        try delivery.runByCaller { try environment.insideWrite { try body(&writer.pointee) } }
+                    }
+                }
+                queue.add(Write(self, isAlone: alone, lent) { delivery.give($0) })
+            }
             return try delivery.wait()
         }
     }
@@ -187,7 +251,7 @@ public final class Store: Sendable {
             var isCurrent = false
             try mappingErrors {
                 try environment.write { transaction in
-                    guard try transaction.raw.number(known.meta, key: MetaKey.generation) == known.generation else { return }
+                    guard try transaction.raw.isAtGeneration(known.generation, known.meta) else { return }
                     isCurrent = true
                     if let misfit { throw StoreError.schemaChanged(path: path, detail: misfit) }
                     try transaction.limitFile(byQuotaIn: known.meta)
@@ -245,7 +309,7 @@ public final class Store: Sendable {
 
     /// The catalog or the dictionaries changed, perhaps by another process: read them again before anything else.
     func reload() throws {
-        let newer = try Store.load(environment)
+        let newer = try Store.load(environment, state.verification)
         current.withLock { $0.take(newer) }
     }
 

@@ -10,8 +10,14 @@ package struct StoreAccess {
     private let context: RowContext?
     /// The same for views that must not count references; the transaction holds the context.
     let rows: Unmanaged<RowContext>?
+    private let verification: RowVerification
 
     init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?) {
+        self.init(raw, state, context, state.verification)
+    }
+
+    init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?, _ verification: RowVerification) {
+        self.verification = verification
         self.raw = raw
         self.state = state
         self.context = context
@@ -76,10 +82,24 @@ package struct StoreAccess {
         return catalog.isKind(row.entity, of: entity.id)
     }
 
+    /// Compares the checksum of a row of an entity whose root has this id, if rows are verified here.
+    ///
+    /// - Parameter borrowed: whether the row is lent, and not copied.
+    /// - Returns: false if the row is damaged.
+    @inline(__always)
+    func isSound(_ bytes: Bytes, root: UInt16, _ key: Bytes, borrowed: Bool = false) -> Bool {
+        !(borrowed ? verification.borrowed : verification.copied) || RowView.hasValidChecksum(bytes, table: UInt32(root), key: key)
+    }
+
     /// A row with its whole body.
     ///
     /// - Throws: `.damagedRow`, `.damagedDictionary`.
     package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
+        guard isSound(bytes, root: entity.root, key) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
+        return try uncheckedView(bytes, entity, key)
+    }
+
+    private func uncheckedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
         if let row = RowView(bytes) { return row }
         let lent = try lend(bytes, entity, key)
         guard let body = lent.pointee.whole(), let row = RowView(bytes, body: body) else {
@@ -93,14 +113,21 @@ package struct StoreAccess {
     ///
     /// - Throws: as `view`, which is for whoever wants all of a row.
     @inline(__always)
-    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
+    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes, borrowed: Bool = false) throws(StoreError) -> RowView {
+        guard isSound(bytes, root: entity.root, key, borrowed: borrowed) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
+        return try checkedDividedView(bytes, entity, key)
+    }
+
+    /// The same of a row whose checksum was compared.
+    @inline(__always)
+    func checkedDividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
         if let row = RowView(bytes) { return row }
         return try compressedView(bytes, entity, key)
     }
 
     @inline(never)
     private func compressedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
-        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else { return try view(bytes, entity, key) }
+        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else { return try uncheckedView(bytes, entity, key) }
         let lent = try lend(bytes, entity, key)
         guard let row = RowView(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count), lent: lent) else {
             throw .damagedRow(entity: entity.name, key: describe(key))

@@ -9,8 +9,12 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case notAStore(path: String, detail: String)
     /// The store was written by a newer version.
     case newerFormat(path: String, found: Int, known: Int)
+    /// The store was written by a newer version of the same format, and needs something of its readers that this version does not know.
+    case unknownFeature(path: String, feature: String)
     /// Others have the store open, or one has it to itself: their names and process ids, as far as the system says.
     case storeInUse(path: String, by: [String])
+    /// The store was read without locks, and commits came in between: what was read may be of several of them. `detail`: why without.
+    case changedMeanwhile(path: String, detail: String)
     /// Something is where a new store was to be made.
     case destinationExists(path: String)
     /// A process of another namespace of process ids has the store open: two containers, for example.
@@ -58,6 +62,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case damagedRow(entity: String, key: String)
     /// A row needs a dictionary that is missing or damaged; so do all rows that were compressed with it.
     case damagedDictionary(entity: String, key: String, dictionary: UInt16)
+    /// An entry of one of the store's own tables is damaged: a response, a checkpoint, a mark.
+    case damagedEntry(table: String, key: String)
     /// The catalog in the store cannot be read.
     case damagedCatalog(path: String, detail: String)
     /// The change log no longer reaches back to a token; the oldest place that it does reach back to.
@@ -83,8 +89,12 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAStore(let path, let detail): "\(path): not a Tarn store: \(detail)"
         case .newerFormat(let path, let found, let known):
             "\(path): the store has format \(found) and this version reads up to \(known); use a newer version"
+        case .unknownFeature(let path, let feature):
+            "\(path): the store uses `\(feature)`, which this version does not know; use a newer version"
         case .storeInUse(let path, let users):
             "\(path): the store is in use\(users.isEmpty ? "" : " by \(users.joined(separator: ", "))"), and one of them wants it alone (compacting); try again when they have closed it"
+        case .changedMeanwhile(let path, let detail):
+            "\(path): the store was written to while it was read without locks, and what was read may be of several commits; repeat it, or let this user lock the store. Without locks because: \(detail)"
         case .destinationExists(let path): "\(path): there is something already; name a new directory"
         case .pidNamespaceConflict(let path):
             "\(path): a process of another PID namespace has the store open; share the namespace (containers: `pid`), or close it there"
@@ -131,6 +141,11 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             "the row of \(entity) \(key) is damaged; it was left as it is. Restore the store from a backup, or mirror again"
         case .damagedDictionary(let entity, let key, let dictionary):
             "the row of \(entity) \(key) needs the dictionary \(dictionary), which is missing or damaged, as do all rows that were compressed with it; restore the store from a backup, or mirror again"
+        case .damagedEntry(let table, let key):
+            "the entry \(key) of the table \(table) is damaged: its checksum is wrong. "
+                + (table == TableName.meta
+                    ? "Restore the store from a backup, or take its records into a new one with `tarn inspect salvage`"
+                    : "Remove it with `tarn store repair`, or restore the store from a backup")
         case .damagedCatalog(let path, let detail):
             "\(path): the catalog in the store cannot be read (\(detail)); restore it from a backup, or mirror again, or try `tarn inspect salvage`"
         case .changesTrimmed(let oldest):

@@ -8,43 +8,63 @@ internal import LMDB
 /// liblmdb recognises the readers of its table by process id. Two containers with their own namespaces have processes of the
 /// same id: one would free the other's slot, and pages that are still being read would be written over. So the first to open
 /// the store records its namespace here, and one of another namespace is refused as long as anyone has it open.
+///
+/// Beside it stands which file `lock.mdb` is. If it is deleted while the store is open, the next process would make a new one, and share neither
+/// the mutex of writers nor the table of readers with those that have the old one: it is refused as long as they have the store open.
 final class StoreLock: Sendable {
-    /// -1 where the file cannot be written: on a medium that nobody can write to, nobody needs the lock.
     private let descriptor: Int32
 
     /// How long an opening waits for another that is just recording its namespace, and whoever wants the store alone for a child of this or
     /// another process that was just forked: it shares the lock until it runs its own program.
     private static let patience = Duration.seconds(1)
 
-    /// - Parameter namespace: what the calling process is in; nil if the system does not say.
-    /// - Throws: `.storeInUse` if another process has the store to itself, `.pidNamespaceConflict`; `.lmdb` if the namespace
-    ///   cannot be recorded.
-    init(directory: String, namespace: UInt64? = StoreLock.processNamespace) throws(StoreError) {
-        let descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    /// - Parameters:
+    ///   - isReadOnly: whether the store is opened for reading only: a lock file that may not be written is then `.cannotLock`, not `.permission`.
+    ///   - namespace: what the calling process is in; nil if the system does not say.
+    /// - Throws: `.storeInUse` if another process has the store to itself, `.pidNamespaceConflict`; `.lmdb` with `.cannotLock` or `.permission`, with
+    ///   `.fileReplaced` if `lock.mdb` is not the one that other processes have open, and if the record cannot be written.
+    init(directory: String, isReadOnly: Bool = false, namespace: UInt64? = StoreLock.processNamespace) throws(StoreError) {
+        let path = directory + "/store.lock"
+        var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
+        let code = errno
+        // The lock itself needs no right to write, only its record does.
+        if descriptor < 0 { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         // Closed by `deinit`, also after an error below: everything is initialised from here on.
         self.descriptor = descriptor
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else { throw StoreLock.failure(code, path, isReadOnly) }
         let end = ContinuousClock.now + StoreLock.patience
         while true {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
                 // Alone: whatever is recorded is of processes that have gone.
-                try record(namespace, directory)
+                try record(namespace, Environment.lockFile(in: directory, creating: true), path, isReadOnly)
                 // The change to a shared lock is not atomic (flock(2)): another opening may come in between.
                 if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
             } else if flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
-                guard let recorded = recorded(), let namespace, recorded != namespace else { return }
-                throw .pidNamespaceConflict(path: directory)
+                let recorded = recorded()
+                if let found = recorded.namespace, let namespace, found != namespace { throw .pidNamespaceConflict(path: directory) }
+                guard let lockFile = recorded.lockFile, lockFile != Environment.lockFile(in: directory, creating: false)?.text else { return }
+                // Unless the others have closed it by now: then the next attempt is alone.
+                flock(descriptor, LOCK_UN)
+                guard ContinuousClock.now < end else {
+                    throw .lmdb(LMDBError(.fileReplaced, operation: "open", path: directory + "/lock.mdb"))
+                }
             }
             guard ContinuousClock.now < end else { throw .storeInUse(path: directory, by: users()) }
             usleep(2000)
         }
     }
 
+    private static func failure(_ code: Int32, _ path: String, _ isReadOnly: Bool) -> StoreError {
+        var error = LMDBError(code: code, operation: "lock", path: path)
+        if isReadOnly, error.kind == .permission { error.kind = .cannotLock }
+        return .lmdb(error)
+    }
+
     /// Has the store alone: nobody else has it open, and nobody opens it meanwhile.
     ///
     /// - Throws: `.storeInUse`, after a second, if somebody has it open; `.lmdb` if the lock cannot be made.
     init(exclusively directory: String) throws(StoreError) {
-        descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, FileMode.inside(directory))
         guard descriptor >= 0 else { throw .lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")) }
         let end = ContinuousClock.now + StoreLock.patience
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -85,24 +105,30 @@ final class StoreLock: Sendable {
     }
 
     /// Writes only what is not there yet, so that a full disk keeps nobody from opening a store.
-    private func record(_ namespace: UInt64?, _ directory: String) throws(StoreError) {
-        let text = "pid namespace \(namespace.map(String.init) ?? "unknown")\n"
+    private func record(_ namespace: UInt64?, _ lockFile: FileIdentity?, _ path: String, _ isReadOnly: Bool) throws(StoreError) {
+        // The namespace is last, where earlier versions look for it.
+        let text = (lockFile.map { "lock file \($0.text)\n" } ?? "") + "pid namespace \(namespace.map(String.init) ?? "unknown")\n"
         guard content() != text else { return }
         let count = pwrite(descriptor, text, text.utf8.count, 0)
         var code: Int32 = count == text.utf8.count ? 0 : count < 0 ? errno : EIO
         // The rest of a longer one before it.
         if code == 0, ftruncate(descriptor, off_t(text.utf8.count)) != 0 { code = errno }
-        guard code == 0 else { throw .lmdb(LMDBError(code: code, operation: "open", path: directory + "/store.lock")) }
+        // Of a descriptor that is only for reading.
+        guard code == 0 else { throw StoreLock.failure(code == EBADF ? EACCES : code, path, isReadOnly) }
     }
 
     private func content() -> String {
-        var buffer = [UInt8](repeating: 0, count: 64)
+        var buffer = [UInt8](repeating: 0, count: 128)
         let count = pread(descriptor, &buffer, buffer.count, 0)
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// Nil for a record that is missing or says nothing.
-    private func recorded() -> UInt64? {
-        content().split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0) }
+    /// What the record says; nil for what is missing.
+    private func recorded() -> (namespace: UInt64?, lockFile: String?) {
+        let lines = content().split(separator: "\n").map { $0.split(separator: " ") }
+        return (
+            lines.last?.last.flatMap { UInt64($0) },
+            lines.first { $0.count == 3 && $0[0] == "lock" && $0[1] == "file" }.map { String($0[2]) }
+        )
     }
 }

@@ -47,6 +47,8 @@ package enum TableName {
 package enum MetaKey {
     /// Decimal text (`Store.format`).
     package static let format: StaticString = "format"
+    /// Text: names of what a reader must know beside the format, divided by spaces. Missing if there is nothing.
+    package static let features: StaticString = "features"
     /// A UUID as text: another one after a restore, so that tokens of the old store are not taken for the new one's.
     package static let incarnation: StaticString = "incarnation"
     /// u64, big-endian: changes with every change of the catalog or the tables.
@@ -86,6 +88,22 @@ package enum MetaKey {
     package static let changeTimes: StaticString = "change times"
     /// Followed by a space and the storage key of a name: the text of a token, how far changes of another store were applied.
     package static let positionPrefix = "position "
+
+    /// The numbers that every store of format 3 has.
+    package static let counters: [StaticString] = [
+        generation, sequence, quota, quotaBase, nextDictionary, nextResponse, cacheEntries, cacheBytes, nextList, trimmedChanges,
+    ]
+}
+
+/// Which rows have their checksums compared when they are read.
+struct RowVerification: Sendable, Equatable {
+    var copied = true, borrowed = false
+
+    static let all = RowVerification(copied: true, borrowed: true)
+
+    init(copied: Bool = true, borrowed: Bool = false) { (self.copied, self.borrowed) = (copied, borrowed) }
+
+    init(_ options: Store.Options) { self.init(copied: options.verifiesRows, borrowed: options.verifiesBorrowedRows) }
 }
 
 /// What is known about an open store at one generation. Immutable; replaced as a whole.
@@ -94,12 +112,13 @@ package final class StoreState: Sendable {
     package let generation: UInt64
     /// Of the store: `Store.format`, or an older one.
     package let format: Int
-    let meta: Table
-    let requests: Table
+    let verification: RowVerification
+    let meta: ChecksummedTable
+    let requests: ChecksummedTable
     let responses: Table
     let urls: Table
     let members: Table
-    package let changes: Table
+    package let changes: ChecksummedTable
     let checkpoints: Table
     /// By id; ids are small, and every row that is written asks.
     private let records: [Table?]
@@ -111,9 +130,9 @@ package final class StoreState: Sendable {
     let plans: Unmanaged<RowPlans>
     let deleteRules: DeleteRules
     /// Nil in a store from before there was the table, as long as nobody has opened it for writing.
-    let edges: Table?
+    let edges: ChecksummedTable?
     /// Nil in the same way.
-    let scans: Table?, local: Table?, bodies: Table?
+    let scans: ChecksummedTable?, local: Table?, bodies: ChecksummedTable?
     /// What the change log keeps.
     let changeOptions: ChangeOptions
     /// Indexes of which rows may lack their entries.
@@ -127,7 +146,8 @@ package final class StoreState: Sendable {
 
     init(
         format: Int, catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table],
-        dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions(), marks: [UInt32: IndexMark] = [:]
+        dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions(), marks: [UInt32: IndexMark] = [:],
+        verification: RowVerification = RowVerification()
     ) throws(StoreError) {
         func table(_ name: String) throws(StoreError) -> Table {
             guard let table = fixed[name] else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
@@ -135,23 +155,24 @@ package final class StoreState: Sendable {
         }
         plans = Unmanaged.passUnretained(ownPlans)
         self.format = format
+        self.verification = verification
         self.catalog = catalog
         deleteRules = DeleteRules(catalog)
-        edges = fixed[TableName.edges]
-        scans = fixed[TableName.scans]
+        edges = fixed[TableName.edges].map { ChecksummedTable($0, "edges", format: format) }
+        scans = fixed[TableName.scans].map { ChecksummedTable($0, "scans", format: format) }
         local = fixed[TableName.local]
-        bodies = fixed[TableName.bodies]
+        bodies = fixed[TableName.bodies].map { ChecksummedTable($0, "bodies", format: format) }
         self.dictionaries = dictionaries
         self.changeOptions = changeOptions.resolved(catalog)
         incomplete = Set(marks.filter { $0.value.phase == .building }.keys)
         hasIndexWork = !marks.isEmpty
         self.generation = generation
-        meta = try table(TableName.meta)
-        requests = try table(TableName.requests)
+        meta = .meta(try table(TableName.meta), format: format)
+        requests = ChecksummedTable(try table(TableName.requests), "requests", format: format)
         responses = try table(TableName.responses)
         urls = try table(TableName.urls)
         members = try table(TableName.members)
-        changes = try table(TableName.changes)
+        changes = ChecksummedTable(try table(TableName.changes), "changes", format: format)
         checkpoints = try table(TableName.checkpoints)
         let byID = Dictionary(catalog.entities.map { ($0.id, EntityRules($0, catalog)) }, uniquingKeysWith: { first, _ in first })
         rules = (0...Int(byID.keys.max() ?? 0)).map { byID[UInt16($0)] }
@@ -162,11 +183,11 @@ package final class StoreState: Sendable {
     /// Whether the store is from before there were all the tables.
     var lacksTables: Bool { edges == nil || scans == nil || local == nil }
 
-    func edgeTable() throws(StoreError) -> Table { try StoreState.table(edges, TableName.edges) }
-    func scanTable() throws(StoreError) -> Table { try StoreState.table(scans, TableName.scans) }
+    func edgeTable() throws(StoreError) -> ChecksummedTable { try StoreState.table(edges, TableName.edges) }
+    func scanTable() throws(StoreError) -> ChecksummedTable { try StoreState.table(scans, TableName.scans) }
     func localTable() throws(StoreError) -> Table { try StoreState.table(local, TableName.local) }
 
-    private static func table(_ table: Table?, _ name: String) throws(StoreError) -> Table {
+    private static func table<Found>(_ table: Found?, _ name: String) throws(StoreError) -> Found {
         guard let table else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
         return table
     }
@@ -175,7 +196,7 @@ package final class StoreState: Sendable {
     func isCurrent(in raw: RawTransaction) throws(LMDBError) -> Bool {
         let snapshot = raw.id
         if knownSnapshot.load(ordering: .relaxed) == snapshot { return true }
-        guard try raw.number(meta, key: MetaKey.generation) == generation else { return false }
+        guard try raw.isAtGeneration(generation, meta) else { return false }
         knownSnapshot.store(snapshot, ordering: .relaxed)
         return true
     }

@@ -33,6 +33,23 @@ struct SystemRowBuilder: ~Copyable {
     }
 }
 
+extension StoreAccess {
+    /// A row of one of the store's own tables.
+    ///
+    /// - Throws: `.damagedEntry` if it is not one, or its checksum is wrong.
+    func systemRow(_ bytes: Bytes, _ table: StaticString, _ key: Bytes) throws(StoreError) -> RowView {
+        guard RowView.hasValidChecksum(bytes, table: 0, key: key), let row = RowView(bytes) else {
+            throw .damagedEntry(table: "\(table)", key: describe(key))
+        }
+        return row
+    }
+
+    /// The row of a key in one of the store's own tables; nil if there is none.
+    func systemRow(of key: Bytes, in table: Table, _ name: StaticString) throws -> RowView? {
+        try raw.get(table, key).map { bytes throws(StoreError) in try systemRow(bytes, name, key) }
+    }
+}
+
 extension RowView {
     func text(_ id: UInt16) -> String? {
         guard let value = body.value(of: id), value.tag == ValueTag.string else { return nil }

@@ -157,3 +157,23 @@ extension Bytes {
         return value
     }
 }
+
+extension Timestamp {
+    /// So many seconds after 1970-01-01T00:00:00Z, or the nearest point in time that there is.
+    package init(clampingSeconds seconds: Int) {
+        let (product, overflows) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000)
+        self.init(microseconds: overflows ? (seconds < 0 ? .min : .max) : product)
+    }
+
+    /// The microseconds since another point in time, or the nearest number that there is.
+    package func elapsed(since other: Timestamp) -> Int64 {
+        let (difference, overflows) = microseconds.subtractingReportingOverflow(other.microseconds)
+        return overflows ? (microseconds < 0 ? .min : .max) : difference
+    }
+
+    /// The point in time so many seconds earlier, or the nearest that there is.
+    package func earlier(bySeconds seconds: Int) -> Timestamp {
+        let elapsed = elapsed(since: Timestamp(clampingSeconds: seconds))
+        return Timestamp(microseconds: elapsed)
+    }
+}

@@ -132,6 +132,37 @@ struct OAuth2Tests {
         #expect(mode == 0o600)
     }
 
+    @Test("a new refresh token goes into a file of its own, never into one that waits under a name that could be guessed")
+    func rotationIsExclusive() async throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/refresh", trap = folder + "/trap"
+        try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
+        try Data().write(to: URL(fileURLWithPath: trap))
+        // What was written here could be read through the link, or by its owner.
+        try FileManager.default.createSymbolicLink(atPath: path + ".new", withDestinationPath: trap)
+        var settings = Self.client
+        (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.file(path)), [], [])
+        _ = try await transport(TokenServer(rotates: true), settings).send(request)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: trap)).isEmpty)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "refresh-1\n")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path + ".new") == trap)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["refresh", "refresh.new", "trap"])
+    }
+
+    @Test("a file with a secret is its owner's alone from the beginning, whatever the process allows others")
+    func privateFile() throws {
+        let folder = try LocalServer.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/secret"
+        try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        #expect(PrivateFile.replace(path, with: Array("new".utf8)))
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        #expect(!PrivateFile.replace(folder + "/none/secret", with: []))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["secret"])
+    }
+
     @Test(
         "a refusal is an error of its own kind that says why, without the secrets that the server repeats",
         arguments: [

@@ -32,6 +32,8 @@ struct FreshnessTests {
         ("Expires: Sun, 09 Sep 2001 01:47:40 GMT", 60), ("Expires: Sunday, 09-Sep-01 01:47:40 GMT", 60), ("Expires: Sun Sep  9 01:47:40 2001", 60),
         ("Expires: 0", 0), ("Expires: -1", 0), ("Expires: never", 0), ("Expires: 2001-09-09T01:47:40Z", 0), ("Expires:", 0),
         ("Expires: Sun, 32 Sep 2001 01:47:40 GMT", 0), ("Expires: Sun, 09 Sep 2001 25:47:40 GMT", 0), ("Expires: Sun, 09 Sep 2001 01:47:40 PST", 0),
+        ("Expires: sun, 09 SEP 2001 01:47:40 gmt", 60), ("Expires: Sun 09 Sep 2001 01:47:40 GMT", 0), ("Expires: Sun, 09-Sep-2001 01:47:40 GMT", 0),
+        ("Expires: Sun, 09  Sep 2001 01:47:40 GMT", 0), ("Expires: Sun, 09 Sep 2001 01:47:40 UTC", 0), ("Expires: Sun, 9 Sep 2001 01:47:40 GMT", 0),
         ("Expires: {60} | Expires: {60}", 60), ("Expires: {60} | Expires: {90}", 0), ("Expires: {-60}", 0),
         ("Expires: Fri, 01 Jan 9999 00:00:00 GMT", 2_147_483_648), ("Expires: {60} | Date: {30}", 30), ("Expires: {60} | Date: nonsense", 60),
         ("Expires: {60} | X: no date", 60),

@@ -62,11 +62,66 @@ struct StoringTests {
         #expect(rule(privateRules, headers, 200, "Authorization: Bearer x") == .storable)
     }
 
-    @Test("§3.3, §3.4: parts are not stored, nor is a 304")
+    @Test("§3.3, §3.4: parts are no whole responses, nor are a 304 and a 416; elsewhere Content-Range means nothing (RFC 9110 §14.4)")
     func parts() {
         #expect(rule(privateRules, "Content-Range: bytes 0-1/2 | Cache-Control: max-age=60", 206) == .partialContent)
+        #expect(rule(privateRules, "Content-Range: bytes 0-1/2 | Cache-Control: max-age=60", 200) == .storable)
         #expect(rule(privateRules, "Content-Range: bytes */2 | Cache-Control: max-age=60", 416) == .partialContent)
         #expect(rule(privateRules, "Cache-Control: max-age=60", 304) == .partialContent)
+    }
+
+    @Test("§3.3: a part is stored if one was asked for, exactly one has come, and a strong validator tells of what", arguments: [
+        ("bytes=0-1", "bytes 0-1/9", "ETag: \"a\"", .storable), ("", "bytes 0-1/9", "ETag: \"a\"", .partialContent),
+        ("bytes=0-1", "bytes 0-1/9", "ETag: W/\"a\"", .partialContent), ("bytes=0-1", "bytes 0-1/9", "X: y", .partialContent),
+        ("bytes=0-1", "bytes 0-2/9", "ETag: \"a\"", .partialContent), ("bytes=0-1", "", "ETag: \"a\"", .partialContent),
+        ("bytes=0-1", "bytes 0-1/9", "ETag: \"a\" | Cache-Control: no-store", .responseNoStore), ("bytes=0-1", "bytes 0-1/9", "ETag: \"a\" | Vary: *", .variesByEverything),
+    ] as [(String, String, String, CacheRule)])
+    func partStorability(_ range: String, _ contentRange: String, _ headers: String, _ expected: CacheRule) {
+        let response = HTTPResponse(status: 206, headers: fields("\(headers) | Content-Range: \(contentRange)"), body: [1, 2])
+        #expect(privateRules.storability(ofPart: response, to: request(range.isEmpty ? "" : "Range: \(range)"), at: t0) == expected)
+    }
+
+    @Test("RFC 9110 §9.3.3: an answer to POST is stored if it declares its lifetime and that it is what its own URL has", arguments: [
+        ("Content-Location: /issues | Cache-Control: max-age=60", 200, .storable), ("Content-Location: http://API.example:80/%69ssues | Expires: {60}", 200, .storable),
+        ("Content-Location: /issues | Last-Modified: {-60}", 200, .methodNotCacheable), ("Content-Location: /issues/1 | Cache-Control: max-age=60", 200, .methodNotCacheable),
+        ("Cache-Control: max-age=60", 200, .methodNotCacheable), ("Content-Location: /issues | Cache-Control: max-age=60", 201, .methodNotCacheable),
+        ("Content-Location: http://other.example/issues | Cache-Control: max-age=60", 200, .methodNotCacheable),
+        ("Content-Location: /issues | Cache-Control: max-age=60, no-store", 200, .responseNoStore),
+    ] as [(String, Int, CacheRule)])
+    func post(_ headers: String, _ status: Int, _ expected: CacheRule) {
+        let response = HTTPResponse(status: status, headers: fields(dated(headers)))
+        #expect(privateRules.storability(ofPost: response, to: request(method: "POST")) == expected)
+        #expect(privateRules.storability(ofPost: response, to: request(method: "PUT")) == .methodNotCacheable)
+    }
+
+    @Test("§7.3: a shared cache stores no answer that sets a cookie without leave; the cookie itself is never stored", arguments: [
+        ("Set-Cookie: a | Cache-Control: max-age=60", .setsCookie), ("Set-Cookie: a | Last-Modified: {-60}", .setsCookie),
+        ("Set-Cookie: a | Cache-Control: public, max-age=60", .storable), ("Set-Cookie: a | Cache-Control: s-maxage=60", .storable),
+        (#"Set-Cookie: a | Cache-Control: max-age=60, no-cache="set-cookie""#, .storable), ("Cache-Control: max-age=60", .storable),
+    ] as [(String, CacheRule)])
+    func cookies(_ headers: String, _ expected: CacheRule) {
+        #expect(rule(sharedRules, headers, 200) == expected)
+        #expect(rule(privateRules, headers, 200) == .storable)
+        for rules in [sharedRules, privateRules] { #expect(rules.storedFields(of: fields(dated(headers)))["Set-Cookie"] == nil) }
+    }
+
+    @Test("§3.5, §7.3: credentials make users; a shared cache passes by those that no rule covers", arguments: [
+        ("", [], "everyone", "everyone"), ("Authorization: a", [], "everyone", "user"), ("Cookie: a", [], "nobody", "user"), ("X-Api-Key: a", [], "nobody", "user"),
+        ("PRIVATE-TOKEN: a", [], "nobody", "user"), ("x_session_id: a", [], "nobody", "user"), ("X-Forwarded-User: a", [], "nobody", "user"),
+        ("Accept: a | User-Agent: b | If-None-Match: c | Range: d | X-Request-Id: e", [], "everyone", "everyone"),
+        ("Cookie: a", ["cookie"], "user", "user"), ("Cookie: a | X-Api-Key: b", ["Cookie"], "nobody", "user"),
+        ("Cookie: a | Authorization: b", ["Cookie"], "nobody", "user"), ("Cookie: a | Authorization: b", ["Cookie", "Authorization"], "user", "user"),
+        ("X-Tenant: a", ["X-Tenant"], "user", "user"), ("X-HTTP-Method-Override: DELETE", [], "nobody", "nobody"),
+        ("X-Forwarded-Host: a", [], "everyone", "everyone"), ("Authorization: a | Cookie: b", [], "nobody", "user"),
+    ] as [(String, [String], String, String)])
+    func audiences(_ headers: String, _ scopedBy: [String], _ inShared: String, _ inPrivate: String) {
+        for (rules, expected) in [(sharedRules, inShared), (privateRules, inPrivate)] {
+            switch rules.audience(of: fields(headers), scopedBy: scopedBy) {
+            case .everyone(let target): #expect(expected == "everyone" && target.fields.isEmpty == !headers.hasPrefix("X-Forwarded"))
+            case .user(let user): #expect(expected == "user" && !user.fields.isEmpty)
+            case .nobody: #expect(expected == "nobody")
+            }
+        }
     }
 
     @Test("§3.1: fields of the connection, of proxies, and those that Connection names are not stored")
@@ -81,7 +136,8 @@ struct StoringTests {
     func privateFields() {
         let headers = fields(#"Set-Cookie: a | X: 1 | Cache-Control: private="set-cookie", max-age=60"#)
         #expect(sharedRules.storedFields(of: headers)["Set-Cookie"] == nil)
-        #expect(privateRules.storedFields(of: headers)["Set-Cookie"] == "a")
+        let other = fields(#"X-User: a | X: 1 | Cache-Control: private="x-user", max-age=60"#)
+        #expect(sharedRules.storedFields(of: other)["X-User"] == nil && privateRules.storedFields(of: other)["X-User"] == "a")
     }
 
     @Test("§5.2.2.4: fields that no-cache names are served only after a validation; §5.1: and always with the age")

@@ -130,7 +130,27 @@ struct ByteRangeTests {
         #expect(ByteRange.select(fields("Range: bytes=0-0"), of: stored("X: y", status: 404), length: 10, at: t0) == .whole)
         #expect(ByteRange.select(fields("X: y"), of: stored("X: y"), length: 10, at: t0) == .whole)
         #expect(ByteRange.select(fields("Range: bytes=-5"), of: stored("X: y"), length: 0, at: t0) == .unsatisfiable)
-        #expect(ByteRange.isComplete("bytes 0-9/10", length: 10) && !ByteRange.isComplete("bytes 0-8/10", length: 10))
+    }
+
+    @Test("§14.4: a Content-Range is bytes of a representation of a known length, or none", arguments: [
+        ("bytes 0-9/10", 0..<10, 10), ("Bytes 3-3/10", 3..<4, 10), ("bytes 0-9/*", nil, 0), ("bytes */10", nil, 0), ("bytes 3-2/10", nil, 0),
+        ("bytes 0-10/10", nil, 0), ("bytes=0-9/10", nil, 0), ("lines 0-9/10", nil, 0), ("bytes 0-9", nil, 0), ("bytes -9/10", nil, 0),
+        ("bytes 0-99999999999999999999/999999999999999999999", nil, 0), ("bytes  0-9/10", nil, 0), ("", nil, 0),
+    ] as [(String, Range<Int>?, Int)])
+    func contentRange(_ text: String, _ range: Range<Int>?, _ length: Int) {
+        #expect(ContentRange(text) == range.map { ContentRange($0, of: length) })
+        let response = HTTPResponse(status: 206, headers: fields("Content-Range: \(text)"), body: Array(repeating: 0, count: range?.count ?? 1))
+        #expect((ContentRange(response) != nil) == (range != nil))
+        #expect(ContentRange(HTTPResponse(status: 206, headers: response.headers, body: response.body + [0])) == nil)
+        #expect(ContentRange(HTTPResponse(status: 200, headers: response.headers, body: response.body)) == nil)
+    }
+
+    @Test("RFC 9111 §3.4: parts belong together by a strong validator", arguments: [
+        ("ETag: \"a\"", "\"a\""), ("ETag: W/\"a\"", nil), ("ETag: a", nil), ("ETag: W/\"a\" | Last-Modified: {-9}", nil), ("Last-Modified: {-1}", "\(t0 - 1)"),
+        ("Last-Modified: {0}", nil), ("X: y", nil),
+    ] as [(String, String?)])
+    func strongValidators(_ headers: String, _ validator: String?) {
+        #expect(stored(headers).strongValidator(at: t0) == validator)
     }
 }
 

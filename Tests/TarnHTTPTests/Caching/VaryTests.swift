@@ -14,7 +14,14 @@ struct VaryTests {
         ("Foo", "Foo: a, b", "Foo: b, a", false), ("Foo", "Foo: a", "Foo: A", false), ("Foo", "Foo: a,,b", "Foo: a, b", true),
         ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: BR,gzip", true),
         ("Accept-Language", "Accept-Language: de;q=0.5, en", "Accept-Language: en,de; q=0.5", true),
-        ("Accept-Language", "Accept-Language: de;q=0.5", "Accept-Language: de;q=0.6", false), ("", "Foo: 1", "Foo: 2", true),
+        ("Accept-Language", "Accept-Language: de;q=0.5", "Accept-Language: de;q=0.6", false),
+        ("Accept-Language", "Accept-Language: de;q=0.5, en", "Accept-Language: EN;q=1.0 , de ;Q=0.500", true),
+        ("Accept-Language", "Accept-Language: de;q=1, en", "Accept-Language: de | Accept-Language: en, DE", true),
+        ("Accept-Language", "Accept-Language: de;q=0", "Accept-Language: de;q=0.000", true), ("Accept-Language", "Accept-Language: de;q=0", "Accept-Language: de", false),
+        ("Accept-Language", "Accept-Language: de;q=2", "Accept-Language: de;q=1", false), ("Accept-Language", "Accept-Language: de", "Accept-Language: de-AT", false),
+        ("Accept-Encoding", "Accept-Encoding: gzip;q=1.0, br;q=0.8", "Accept-Encoding: br; q=0.800,x-gzip", true),
+        ("Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br", false), ("Accept-Encoding", "Accept-Encoding:", "", false),
+        ("Accept", "Accept: text/html;level=1;q=0.50", "Accept: TEXT/html; level=1; q=0.5", true), ("", "Foo: 1", "Foo: 2", true),
         (", ,", "Foo: 1", "Foo: 2", true), ("*", "Foo: 1", "Foo: 1", false), ("Foo, *", "Foo: 1", "Foo: 1", false),
     ])
     func matching(_ vary: String, _ storedFor: String, _ asked: String, _ matches: Bool) {

@@ -59,6 +59,22 @@ struct PacedTransportTests {
         #expect(second.budgets.isEmpty)
     }
 
+    @Test("a wait is told of once: until when, and whose limit it is; so is the wait before another try")
+    func tellsOfWaits() async throws {
+        let time = TestTime(), told = Mutex<[RequestWait]>([])
+        let inner = ScriptedTransport([.status(200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "60"]), .status(200)])
+        let transport = PacedTransport(inner, time: time.source) { wait in told.withLock { $0.append(wait) } }
+        _ = try await transport.send(request)
+        _ = try await transport.send(request)
+        let waits = told.withLock { $0 }
+        #expect(waits.map(\.reason) == [.limit] && waits.map(\.origin) == ["http://h.example"])
+        #expect(abs((waits.first?.until.timeIntervalSince(TestTime.start) ?? 0) - 60) < 0.1)
+        let refused = ScriptedTransport([.status(429, ["Retry-After": "7"]), .status(500), .status(200)])
+        let retrying = RetryingTransport(refused, time: time.source) { wait in told.withLock { $0.append(wait) } }
+        _ = try await retrying.send(request)
+        #expect(told.withLock { $0.dropFirst().map(\.reason) } == [.limit, .retry])
+    }
+
     @Test("many requests at once keep the concurrency, in the order in which they came")
     func concurrency() async throws {
         let seen = Mutex<(now: Int, most: Int)>((0, 0))

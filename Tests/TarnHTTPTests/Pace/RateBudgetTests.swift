@@ -43,6 +43,71 @@ struct RateBudgetTests {
         }
     }
 
+    @Test(
+        "whatever a server says, it is believed for a day at most, or as long as the pace says",
+        arguments: [
+            (429, ["Retry-After": "999999999999"]), (429, ["Retry-After": "1e308"]), (503, ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"]),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2800000000"]),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9223372036854775807"]),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1e307"]),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "1e308"]),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9999-12-31T00:00:00Z"]),
+            (200, ["RateLimit": "\"d\";r=0;t=9223372036854775807"]), (200, ["RateLimit": "limit=1, remaining=0, reset=9223372036854775807"]),
+            (403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2800000000", "Retry-After": "9223372036854775808"]),
+        ] as [(Int, [String: String])])
+    func farAhead(status: Int, fields: [String: String]) throws {
+        let headers = HTTPHeaders(fields.map { .init($0.key, $0.value) })
+        for (pace, most) in [(Pace(), 86_400.0), (Pace(longestLimit: .seconds(600)), 600)] {
+            var budget = RateBudget()
+            #expect(budget.admit(pace, now: at(0)) == .now)
+            budget.answered(status: status, headers, now: at(0), longestLimit: pace.longestLimit)
+            #expect(abs((wait(budget.admit(pace, now: at(0))) ?? 0) - most) < 0.1)
+            // What is kept is as short.
+            budget = try JSONDecoder().decode(RateBudget.self, from: JSONEncoder().encode(budget))
+            budget.forgetLimits(beyond: pace.longestLimit, now: at(1))
+            #expect(abs((wait(budget.admit(pace, now: at(1))) ?? 0) - (most - 1)) < 0.1)
+            #expect(budget.admit(pace, now: at(most + 1)) == .now)
+        }
+    }
+
+    @Test("numbers of a header that are no numbers, or too large for one, say nothing and trap nothing")
+    func hostileNumbers() {
+        let seed = UInt64.random(in: 1...UInt64.max)
+        var generator = Generator(seed: seed)
+        let numbers = [
+            "0", "-1", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e308", "1e309", "-1e308", "nan", "inf", "0x10", "",
+            " ", "1.5", "99999999999999999999999999", "Fri, 31 Dec 9999 23:59:60 GMT", "0000-00-00", "+5", "٣", "1e-320",
+        ]
+        let names = [
+            "Retry-After", "RateLimit", "RateLimit-Remaining", "RateLimit-Reset", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+            "X-RateLimit-Reset-After", "X-Rate-Limit-Remaining", "X-Rate-Limit-Reset",
+        ]
+        var budget = RateBudget()
+        for step in 0..<20_000 {
+            func number() -> String { numbers.randomElement(using: &generator) ?? "" }
+            let fields = (0..<3).map { _ -> HTTPHeaders.Field in
+                let name = names.randomElement(using: &generator) ?? ""
+                return .init(name, name == "RateLimit" ? "\"a\";r=\(number());t=\(number()), reset=\(number()), remaining=\(number())" : number())
+            }
+            let now = at(Double(step))
+            if let wait = wait(budget.admit(Pace(), now: now)) { #expect(wait <= 86_401, "seed \(seed): \(fields)") }
+            budget.answered(status: [200, 403, 429, 503].randomElement(using: &generator) ?? 200, HTTPHeaders(fields), now: now)
+            _ = RateLimit.wait(status: 429, HTTPHeaders(fields), now: now)
+            if step % 50 == 0 { budget = RateBudget() }
+        }
+    }
+
+    @Test("limits that were kept with an end beyond belief, or without one, are forgotten")
+    func keptBeyondBelief() throws {
+        let now = Date()
+        let text = #"{"limits":[{"name":"a","remaining":-9223372036854775808,"resetsAt":1e300},{"name":"b","remaining":0},{"name":"c","remaining":-9223372036854775808,"resetsAt":\#(now.timeIntervalSinceReferenceDate + 60)}],"pausedUntil":1e300,"tokens":0}"#
+        var budget = try JSONDecoder().decode(RateBudget.self, from: Data(text.utf8))
+        budget.forgetLimits(beyond: .seconds(86_400), now: now)
+        #expect(budget.pausedUntil == nil && budget.limits.map(\.name) == ["c"])
+        #expect(abs((wait(budget.admit(Pace(), now: now)) ?? 0) - 60) < 0.1)
+        #expect(budget.admit(Pace(obeysHeaders: false), now: now) == .now)
+    }
+
     @Test("a clock that is set back stops nothing and gives nothing")
     func clockSetBack() {
         var budget = RateBudget()

@@ -44,6 +44,24 @@ struct AutomaticPaginationTests {
             name: "an offset", page: page(2, ["total": "9", "offset": "0", "limit": "2"]),
             pagination: .offset(.init(.query("offset"), total: "total"))),
         Row(name: "GitLab", page: page(2, [:], ["X-Next-Page": "2"]), pagination: .headerCursor(field: "X-Next-Page", sends: .query("page"))),
+        Row(
+            name: "Cloudflare", page: page(2, ["result_info.page": "1", "result_info.total_pages": "3"]),
+            pagination: .pageNumber(.init(.query("page"), totalPages: "result_info.total_pages"))),
+        Row(
+            name: "Spring, which counts from 0", page: page(2, ["page.number": "0", "page.totalPages": "3"]),
+            pagination: .pageNumber(.init(.query("page"), start: 0, totalPages: "page.totalPages"))),
+        Row(
+            name: "the number of the next page", page: page(2, ["meta.next_page": "2", "meta.current_page": "1"]),
+            pagination: .cursor(.init(path: "meta.next_page", sends: .query("page")))),
+        Row(
+            name: "a total and the number of the page", page: page(2, ["total": "9", "page": "1"]),
+            pagination: .pageNumber(.init(.query("page"), total: "total"))),
+        Row(
+            name: "API Platform", page: page(2, ["hydra:view.hydra:next": "/items?page=2"]),
+            pagination: .jsonLink(path: "hydra:view.hydra:next")),
+        Row(name: "Salesforce", page: page(2, ["nextRecordsUrl": "/q/2", "done": "false"]), pagination: .jsonLink(path: "nextRecordsUrl")),
+        Row(
+            name: "a cursor at the last page", page: page(2, ["next_cursor": "abc", "has_more": "false"]), pagination: .singlePage),
         Row(name: "a total alone", page: page(2, ["total": "9"]), pagination: .singlePage),
         Row(name: "all there is", page: page(2, ["total": "2", "offset": "0"]), pagination: .singlePage),
         Row(name: "one page of one", page: page(2, ["total_pages": "1"]), pagination: .singlePage),
@@ -56,7 +74,7 @@ struct AutomaticPaginationTests {
         let choice = AutomaticPagination.choose(PageRequest(url: row.url), row.page)
         #expect(choice.pagination == row.pagination)
         #expect(!choice.reason.isEmpty && !choice.style.isEmpty)
-        for path in row.page.values.keys { #expect(AutomaticPagination.wants.values.contains(path) || path == "count" || path == "limit") }
+        for path in row.page.values.keys { #expect(PageEvidence.meaning(of: path) != nil || ["offset", "limit"].contains(path)) }
     }
 
     @Test("a walk keeps what it has chosen, and ends")
@@ -65,8 +83,10 @@ struct AutomaticPaginationTests {
         #expect(pages.choice == nil)
         #expect(try pages.advance(Self.page(2, ["next_cursor": "a"])))
         #expect(pages.url == "http://h/items?cursor=a")
-        // What speaks of another style later is not listened to.
-        #expect(try !pages.advance(Self.page(2, ["next": "/items?page=9"])))
+        // A page of another style is not followed, nor passed over.
+        let error = #expect(throws: PaginationError.self) { try pages.advance(Self.page(2, ["next": "/items?page=9"])) }
+        #expect("\(try #require(error))".contains("next names a next page, /items?page=9"))
+        #expect(try !pages.advance(Self.page(2)))
         #expect(pages.choice?.style == "{ cursor: { path: next_cursor, param: cursor } }")
     }
 

@@ -171,6 +171,59 @@ struct PaginationStyleTests {
     }
 }
 
+@Suite("Pagination and the ends of numbers")
+struct PaginationNumberTests {
+    private static let least = String(Int.min), greatest = String(Int.max)
+
+    private func next(_ pagination: Pagination, _ url: String, _ facts: PageFacts) throws -> NextPage {
+        try pagination.next(after: PageRequest(url: url), facts, ordinal: 1, listed: 1)
+    }
+
+    @Test(
+        "behind the greatest id, and before the least, there is no page",
+        arguments: [Pagination.RecordCursor.Direction.forward, .backward])
+    func ids(_ direction: Pagination.RecordCursor.Direction) throws {
+        let cursor = Pagination.recordCursor(.init(direction, sends: .query("id"), includesNamed: true))
+        let facts = PageFacts(
+            recordCount: 2, records: PageFacts.RecordValues(last: Self.greatest, smallest: Self.least, largest: Self.greatest))
+        #expect(try next(cursor, "http://h/", facts) == .end)
+    }
+
+    @Test("a page or an offset beyond 64 bits is an error that names the setting")
+    func counts() throws {
+        let facts = PageFacts(recordCount: 10)
+        for pagination in [Pagination.pageNumber(.init(.query("n"), start: .max)), .offset(.init(.query("n"), start: .max))] {
+            let error = #expect(throws: PaginationError.self) { try next(pagination, "http://h/", facts) }
+            #expect("\(try #require(error))".contains("`start`"))
+            #expect(throws: PaginationError.self) { try next(pagination, "http://h/?n=\(Self.greatest)", facts) }
+        }
+        // A start below zero, and a number in the request that is far from it.
+        for start in [Int.min, -1] {
+            #expect(throws: Never.self) { try next(.pageNumber(.init(.query("n"), start: start, totalPages: "t")), "http://h/?n=\(Int.max - 1)", facts) }
+        }
+    }
+
+    @Test("a cursor or a link that no request can carry is an error")
+    func lengths() throws {
+        let text = String(repeating: "c", count: 65_537)
+        for pagination in [
+            Pagination.cursor(.init(path: "next", sends: .query("c"))), .cursor(.init(path: "next", sends: .body(["c"]))), .jsonLink(path: "next"),
+        ] {
+            var pages = try PageSequence(pagination, PageRequest(url: "http://h/"), .init(base: "http://h"))
+            #expect(throws: PaginationError.malformed(link: text.excerpt, reason: "it is longer than 64 KiB")) {
+                try pages.advance(PageFacts(recordCount: 1, values: ["next": text]))
+            }
+        }
+    }
+
+    @Test("a number that JSON would not write so is sent as a text", arguments: [("7", "7"), ("+7", "\"+7\""), ("007", "\"007\""), ("-1", "-1")])
+    func bodies(_ value: String, _ written: String) throws {
+        let facts = PageFacts(recordCount: 1, records: PageFacts.RecordValues(last: value, smallest: value, largest: value))
+        let found = try next(.recordCursor(.init(.forward, sends: .body(["after"]))), "http://h/", facts)
+        #expect(found == .nextBody(.json(.object([.init("after", written.hasPrefix("\"") ? .string(value) : .number(value))]))))
+    }
+}
+
 @Suite("Pagination guards")
 struct PaginationGuardTests {
     private typealias Styles = PaginationStyleTests
@@ -218,14 +271,19 @@ struct PaginationGuardTests {
     @Test(
         "a server that gives less than it is asked for does not end the walk at its first page, if anything in it says that there is more",
         arguments: [["Link": "</items?page=2>; rel=next"], ["X-Total-Count": "250"], ["X-Total-Pages": "3"], ["X-Total": "101"]])
-    func capped(fields: [String: String]) {
+    func capped(fields: [String: String]) throws {
         for style in [
             Pagination.pageNumber(parameter: "p", size: .init(parameter: "n", value: 1000)),
             .offset(.init(.query("o"), size: .init(parameter: "n", value: 1000))),
         ] {
+            #expect(throws: Never.self) { try Styles.walk(style, [page(100)]) }
+            guard case .pageNumber = style else {
+                // An offset goes on behind what was given.
+                #expect(try Styles.walk(style, [page(100, [:], fields)]).count == 2)
+                continue
+            }
             let error = #expect(throws: PaginationError.self) { try Styles.walk(style, [page(100, [:], fields)]) }
             #expect(error.map { "\($0)".contains("1000 were asked for") && "\($0)".contains("end: empty") } == true)
-            #expect(throws: Never.self) { try Styles.walk(style, [page(100)]) }
         }
     }
 

@@ -107,6 +107,22 @@ struct ChangeRetentionTests {
         }
     }
 
+    @Test(
+        "a stored retention that cannot be set, and times that no commit has, are taken for the default and do not end the process",
+        arguments: ["9223372036854775807 100000", "-9223372036854775808 -", "1 9223372036854775807", "- 1e400", "x y"])
+    func damagedSettings(_ text: String) throws {
+        try store.write { writer in
+            let raw = writer.access.raw, meta = writer.access.state.meta
+            try raw.put(meta, key: MetaKey.changeRetention, text: text)
+            // Two marks: a sequence and a time of all bits, and one of none.
+            let marks = Array(repeating: UInt8(0xFF), count: 8) + [0x80, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: UInt8(0), count: 16)
+            try marks.withUnsafeBytes { try raw.put(meta, Bytes(MetaKey.changeTimes), $0) }
+            try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
+        }
+        for _ in 0..<3 { try commit() }
+        #expect(try entries > 0)
+    }
+
     @Test("a log that has too much of the file gets smaller, by a bounded number of changes with every commit")
     func size() throws {
         try store.setChangeRetention(.all)

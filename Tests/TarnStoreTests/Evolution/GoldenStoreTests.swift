@@ -56,6 +56,58 @@ struct GoldenStoreTests {
         }
     }
 
+    @Test("a rewrite brings a store of an earlier format to this one: all of it stays, a second process goes on with it", arguments: try GoldenStores.all())
+    func isUpgraded(_ name: String) throws {
+        let path = try copy(name), isOlder = !name.hasPrefix("format-\(Store.format)/")
+        let before: String
+        do {
+            let store = try Forge.open(path, nil)
+            try store.putResponse(page: "https://things.example/new", body: Array(repeating: 7, count: 200_000))
+            before = try GoldenStores.dump(store)
+            let report = try store.rewrite()
+            #expect(report.isUpgraded == isOlder && store.state.format == Store.format)
+            #expect(!(try store.rewrite().isUpgraded))
+            #expect(try store.body(page: "https://things.example/new") == Array(repeating: 7, count: 200_000))
+        }
+        let store = try Forge.open(path, nil)
+        // Rows are stored in another form, and everything that they say stays.
+        func lines(_ dump: String) -> [String] {
+            dump.replacingOccurrences(of: "\"compressed\":true", with: "\"compressed\":false").components(separatedBy: "\n")
+        }
+        #expect(try lines(GoldenStores.dump(store)) == lines(before))
+        #expect(try store.body(page: "https://things.example/new")?.count == 200_000)
+        try store.put("Thing", "thing 8", ["string": .string("changed")])
+        #expect(try IndexVerification.problem(in: store) == nil)
+        // Every value of these tables has its checksum.
+        try store.read { reader in
+            let state = reader.access.state
+            for table in [state.meta, state.requests, state.changes] + [state.edges, state.scans, state.bodies].compactMap(\.self) {
+                let cursor = try reader.access.raw.cursor(table)
+                defer { cursor.close() }
+                var entry = try cursor.first(), count = 0
+                while entry != nil {
+                    count += 1
+                    entry = try cursor.next()
+                }
+                #expect(count > 0 || table.name.description == "scans")
+            }
+        }
+    }
+
+    @Test("a store that is open in an earlier format goes on after another process has upgraded it")
+    func upgradedMeanwhile() throws {
+        let path = folder("meanwhile")
+        try EarlierFormat.make(2, at: path)
+        let store = try Forge.open(path), old = store.state
+        try store.put("User", RecordKey(1), ["login": .string("ada")])
+        // What another process would see and do.
+        try store.upgradeFormat()
+        #expect(!(try store.read { try old.isCurrent(in: $0.access.raw) }))
+        #expect(try store.record("User", RecordKey(1))?["login"] == .string("ada"))
+        #expect(store.state.format == Store.format)
+        #expect(try !store.upgradeFormat())
+    }
+
     @Test("a golden store is written to, and its schema changes: fields, indexes, names, kinds", arguments: try GoldenStores.all())
     func isChanged(_ name: String) throws {
         let path = try copy(name)
@@ -81,6 +133,29 @@ struct GoldenStoreTests {
         if name.hasSuffix("compressed") {
             try store.rewrite()
             #expect(try IndexVerification.problem(in: store) == nil)
+        }
+    }
+}
+
+extension Store {
+    private static func request(_ page: String) -> RequestKey { RequestKey(url: page, endpoint: "*", authScope: "scope") }
+
+    /// Keeps a response with a body.
+    fileprivate func putResponse(page: String, body: [UInt8]) throws {
+        let time = Timestamp(microseconds: 1_700_000_000_000_000)
+        try write { writer in
+            try writer.putResponse(
+                ResponseEntry(
+                    request: Store.request(page), status: 200, headers: [], fetchedAt: time, validatedAt: time, scan: 0, count: 0, listed: [],
+                    metadata: nil, caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: body.count)),
+                body: body)
+        }
+    }
+
+    fileprivate func body(page: String) throws -> [UInt8]? {
+        try read { reader in
+            guard let view = try reader.access.responseView(Store.request(page).digest), let size = view.bodySize else { return nil }
+            return try reader.access.body(of: view.id, 0..<size)
         }
     }
 }

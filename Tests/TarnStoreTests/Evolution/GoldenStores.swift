@@ -88,6 +88,15 @@ enum GoldenStores {
                     headers: ["etag", "\"1\""], fetchedAt: Timestamp(microseconds: 1_700_000_000_000_000),
                     validatedAt: Timestamp(microseconds: 1_700_000_001_000_000), scan: 7, count: 1,
                     listed: [ListedRecord(entity: 1, storageKey: RecordKey("thing 1").storageKey)], metadata: "{\"total\":1}"))
+            let page = "https://things.example/page", time = Timestamp(microseconds: 1_700_000_000_000_000)
+            try writer.putResponse(
+                ResponseEntry(
+                    request: RequestKey(url: page, endpoint: "*", authScope: "scope"), status: 200, headers: ["content-type", "text/plain"],
+                    fetchedAt: time, validatedAt: time, scan: 0, count: 0, listed: [], metadata: nil,
+                    caching: ResponseCaching(requestedAt: time, selecting: ["accept", "*/*"], usedAt: time, bodySize: body.count)),
+                body: body)
+            try writer.noteListed([ListedRecord(entity: 1, storageKey: RecordKey("thing 1").storageKey)], walk: "things", scan: 7)
+            try writer.putLocally("Thing", "thing 2", [.init("string", .string("changed here"))])
             try writer.setCheckpoint(
                 "things",
                 Checkpoint(
@@ -95,6 +104,15 @@ enum GoldenStores {
                     startedAt: Timestamp(microseconds: 1_700_000_000_000_000), completedAt: nil))
         }
     }
+
+    /// A body of two chunks, without repetition.
+    private static let body: [UInt8] = {
+        var state: UInt32 = 1
+        return (0..<66_000).map { _ in
+            state = state &* 1_664_525 &+ 1_013_904_223
+            return UInt8(truncatingIfNeeded: state >> 28) &+ 0x61
+        }
+    }()
 
     private static func put(_ number: Int, _ writer: inout StoreWriter) throws {
         // One key is longer than a storage key can be.
@@ -128,6 +146,7 @@ enum GoldenStores {
                     let id = store.catalog.entity("Thing")?.id ?? 1
                     try store.environment.write { _ = try RowDictionary.add(bytes, of: id, $0.raw, store.state.meta) }
                 }
+                try store.setChangeValues(.all)
                 try fill(store, 30)
                 // Short rows are compressed by it only.
                 if compression == .zstd { _ = try store.rewrite() }
@@ -217,6 +236,20 @@ enum GoldenStores {
                     "fetched": Int(response.fetchedAt.microseconds), "listed": response.listed.map { Array($0.storageKey).map { Int($0) } },
                     "metadata": response.metadata ?? "",
                 ])
+            }
+            let access = reader.access
+            let page = RequestKey(url: "https://things.example/page", endpoint: "*", authScope: "scope")
+            if let view = try access.responseView(page.digest), let size = view.bodySize {
+                let digest = try access.body(of: view.id, 0..<size).map { body in body.withUnsafeBytes { SHA256.digest($0) } }
+                try add(["kind": "body", "size": size, "sha256": (digest ?? []).map { String($0, radix: 16) }.joined(separator: " ")])
+            }
+            try access.forEachScanMember(of: "things") { member in
+                try add(["kind": "scan", "key": member.record.storageKey.map { Int($0) }, "listed": Int(member.lastListed)])
+                return true
+            }
+            try reader.forEachLocalChange { change in
+                try add(["kind": "local", "key": change.key.description, "fields": change.fields])
+                return true
             }
             try reader.forEachCheckpoint { name, checkpoint in
                 try add(["kind": "checkpoint", "name": name, "state": checkpoint.state.rawValue, "next": checkpoint.nextURL ?? "", "plan": checkpoint.plan])

@@ -146,7 +146,7 @@ extension ModelChecks {
             }
         }
         var found: [UInt64: Int] = [:]
-        for key in try access.keys(of: access.state.edgeTable()) {
+        for key in try access.keys(of: access.state.edgeTable().table) {
             found[key.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }, default: 0] += 1
         }
         guard found == lists else { throw fail("the table of long lists has \(found), and the rows have \(lists)") }

@@ -131,7 +131,9 @@ struct ObservationTests {
             try writer.put("Issue", 4, [.init("number", .int(0))])
             try writer.put("Issue", 4, [.init("number", .int(4))])
         } }
-        let tickets = try TypedStore().store
+        let fixture = try TypedStore(), tickets = fixture.store
+        // Its folder is removed with it.
+        defer { withExtendedLifetime(fixture) {} }
         let typed = Collected(tickets.observe(Ticket.self, Query("Ticket"))), built = Collected(tickets.observe(Ticket.where { $0[.comments] > 2 }))
         let counted = Collected(tickets.observe(countOf: Query("Ticket", where: .compare("comments", .greater, .int(2)))))
         try await eventually("it is there") { typed.values == [[]] && built.values == [[]] && counted.values == [0] }
@@ -277,6 +279,81 @@ struct ObservationTests {
         for key in 0..<100 { try await store.write { writer in try writer.put("User", RecordKey(Int64(key)), []) } }
         try await eventually("all have the last state") { observers.allSatisfy { $0.values.last == 100 } }
         #expect(observers.allSatisfy { zip($0.values, $0.values.dropFirst()).allSatisfy { $0 < $1 } })
+    }
+
+    @Test(
+        "those who observe the same query, count or record share one evaluation for each state of the store",
+        arguments: 0..<5)
+    func sharedEvaluations(_ kind: Int) async throws {
+        let typed = try TypedStore(), store = typed.store
+        let query = Query("Ticket", where: .compare("comments", .greater, .int(2)))
+        func counts(_ observe: () -> StoreObservation<Int>) -> [Collected<Int>] {
+            (0..<200).map { _ in Collected(observe()) }
+        }
+        /// How many records each observer has seen last.
+        func check(_ last: () -> [Int?], _ cancel: () -> Void) async throws {
+            try await eventually("all have their first result") { last().allSatisfy { $0 == 0 } }
+            func evaluations() -> Int { store.observers.counters.withLock { $0.evaluations } }
+            // A look at the first state by the watch may mark those that were given it.
+            #expect(evaluations() <= 2)
+            let before = evaluations()
+            for id in 1...3 as ClosedRange<Int64> {
+                var ticket = Ticket(kind == 4 ? 1 : id, "t\(id)")
+                ticket.comments = 3
+                try typed.put([ticket])
+                try await eventually("all have seen it") { last().allSatisfy { $0 == (kind == 4 ? 1 : Int(id)) } }
+            }
+            #expect(evaluations() - before <= 3)
+            cancel()
+            try await eventually("all have ended") { store.observers.count == 0 }
+        }
+        switch kind {
+        case 0:
+            let all = (0..<200).map { _ in Collected(store.observe(query)) }
+            try await check({ all.map { $0.values.last?.count } }) { all.forEach { $0.cancel() } }
+        case 1:
+            let all = (0..<200).map { _ in Collected(store.observe(Ticket.self, query)) }
+            try await check({ all.map { $0.values.last?.count } }) { all.forEach { $0.cancel() } }
+        case 2:
+            let all = (0..<200).map { _ in Collected(store.observe(Ticket.where { $0[.comments] > 2 })) }
+            try await check({ all.map { $0.values.last?.count } }) { all.forEach { $0.cancel() } }
+        case 3:
+            let all = (0..<200).map { _ in Collected(store.observe(countOf: query)) }
+            try await check({ all.map { $0.values.last } }) { all.forEach { $0.cancel() } }
+        default:
+            let all = (0..<200).map { _ in Collected(store.observe("Ticket", 1)) }
+            try await check({ all.map { $0.values.last.map { $0 == nil ? 0 : 1 } } }) { all.forEach { $0.cancel() } }
+        }
+    }
+
+    @Test(
+        "those who share an evaluation have the same results, each from where it has begun, and another query is another one"
+    )
+    func sharedResults() async throws {
+        let typed = try TypedStore(), store = typed.store
+        try typed.put([Ticket(1, "a")])
+        let all = Query("Ticket"), none = Query("Ticket", where: .compare("comments", .greater, .int(100)))
+        let early = Collected(store.observe(all)), other = Collected(store.observe(none)),
+            structs = Collected(store.observe(Ticket.self, all))
+        try await eventually("the first results are there") {
+            early.values.count == 1 && other.values.count == 1 && structs.values.count == 1
+        }
+        try typed.put([Ticket(2, "b")])
+        try await eventually("the second results are there") { early.values.count == 2 && structs.values.count == 2 }
+        let late = Collected(store.observe(all))
+        try await eventually("it has its first result") { late.values.count == 1 }
+        #expect(late.values.last?.map(\.key) == [1, 2] && late.results.last?.sequence == early.results.last?.sequence)
+        try typed.put([Ticket(3, "c")])
+        try await eventually("both have seen it") {
+            early.values.count == 3 && late.values.count == 2 && structs.values.count == 3
+        }
+        #expect(early.values.last == late.values.last && early.values.map(\.count) == [1, 2, 3] && other.values == [[]])
+        // Those who are left are evaluated for when the first have ended.
+        early.cancel()
+        try await eventually("it has ended") { early.isFinished }
+        try typed.put([Ticket(4, "d")])
+        try await eventually("it has seen it") { late.values.count == 3 }
+        #expect(late.values.last?.map(\.key) == [1, 2, 3, 4])
     }
 
     @Test("where nothing happens the thread does nothing but its slow check, and that evaluates nothing")

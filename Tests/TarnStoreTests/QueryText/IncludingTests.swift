@@ -55,6 +55,33 @@ struct IncludingTests {
         #expect(unknown == .unknownField(entity: "Ticket", name: "title", known: ["author", "labels"]))
     }
 
+    @Test(
+        "a record that is known only in part, and lacks what the struct needs, is told by its key: the list is given all the same"
+    )
+    func partialRecords() throws {
+        let store = try typed()
+        let entity = try #require(store.store.catalog.entity("Ticket"))
+        let said: [(UInt16, Value)] = try [
+            ("id", Value.int(7)), ("state", .string("open")), ("author", .reference("ada")),
+        ].map { name, value in
+            (try #require(entity.field(name)).id, value)
+        }
+        try store.store.merge("Ticket", 7, complete: false, said.sorted { $0.0 < $1.0 })
+        try store.store.read { r in
+            let (people, tickets) = try r.fetch(Person.all, including: Person.related("tickets", to: Ticket.self))
+            #expect(people.map(\.login) == ["ada", "bob"])
+            #expect((0..<2).map { tickets[$0].map(\.id) } == [[1, 4], [2]])
+            #expect(tickets.records.map(\.id) == [1, 2, 4] && tickets.missing == [] && tickets.missing(of: 0) == [])
+            #expect(tickets.partial == [7] && tickets.partial(of: 0) == [7] && tickets.partial(of: 1) == [])
+            // What comes behind them has the positions of those that are there.
+            let authors = try r.include(Ticket.related(.author, to: Person.self), of: tickets)
+            #expect(authors.count == 3 && (0..<3).map { authors[$0].map(\.login) } == [["ada"], ["bob"], ["ada"]])
+            // Without structs it is given as it is.
+            let dynamic = try #require(try r.fetch(Query("Person"), including: ["tickets"])["tickets"])
+            #expect(dynamic[0].map(\.isPartial) == [false, false, true])
+        }
+    }
+
     @Test("paths of dynamic records: a nested one is by the positions of what comes before it, and included with it")
     func dynamicIncluding() throws {
         let folder = try TemporaryFolder(), store = try Forge.open(folder("s"))

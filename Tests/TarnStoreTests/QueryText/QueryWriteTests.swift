@@ -92,7 +92,7 @@ struct QueryWriteTests {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 30)
         let query = try QueryWriteTests.query("n < 20")
         let work = try store.read { reader in
-            try QueryWrite(query, { access, entity in .update(try RecordChange(["name": .string("x")], entity, access)) }, reader.access)
+            try QueryWrite(query, isLocal: false, { access, entity in .update(try RecordChange(["name": .string("x")], entity, access)) }, reader.access)
         }
         work.take(try store.write { writer in try work.step(&writer, limit: 8) })
         #expect(work.report == QueryWriteReport(matched: 20, changed: 8, steps: 1) && !work.isDone)
@@ -139,7 +139,7 @@ struct QueryWriteTests {
         #expect(report.matched == 2 && report.changed == 37)
         #expect(try report.steps == 5 && store.sequence == before + 5)
         #expect(try store.count("Item") == 25 && store.count("Box") == 1)
-        let work = try store.read { r in try QueryWrite(QueryWriteTests.query("label is missing", "Box"), { _, _ in .delete }, r.access) }
+        let work = try store.read { r in try QueryWrite(QueryWriteTests.query("label is missing", "Box"), isLocal: false, { _, _ in .delete }, r.access) }
         work.take(try store.write { writer in try work.step(&writer, limit: 10) })
         #expect(work.report.changed == 10 && !work.isDone)
         try store.put("Box", 1, ["label": .string("kept")])

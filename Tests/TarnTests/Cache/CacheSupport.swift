@@ -23,8 +23,10 @@ struct CacheFixture {
     /// Kept open, so that a cache's store is this one.
     let store: Store
 
-    init(yaml: String) throws {
-        mirrored = try MirrorStore(yaml: yaml)
+    init(yaml: String) throws { try self.init(try Description.parse(yaml, file: "tarn.yaml")) }
+
+    init(_ description: Description) throws {
+        mirrored = try MirrorStore(description)
         store = try mirrored.open()
     }
 

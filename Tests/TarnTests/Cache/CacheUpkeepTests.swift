@@ -49,6 +49,17 @@ struct CacheUpkeepTests {
         #expect(left < 10)
     }
 
+    @Test("an age beyond all time removes nothing, and one below zero removes what there is", arguments: [Int.max, 99_999_999_999_999, 1 << 53])
+    func agesWithoutMeasure(_ age: Int) async throws {
+        let fixture = try CacheFixture(yaml: itemsYAML())
+        let cache = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits(entries: 3, age: age) }
+        for number in 1...5 { _ = try await cache.fetch(request(number)) }
+        #expect(try await cache.trim() == 0)
+        #expect(try await cache.purge(.olderThan(seconds: age)) == 0)
+        #expect(try cache.totals.entries == 3)
+        #expect(try await cache.purge(.olderThan(seconds: -age - 1)) == 3)
+    }
+
     @Test("a limit of bytes is kept too, and trim() brings a cache within limits that are smaller than before")
     func bytes() async throws {
         let fixture = try CacheFixture(yaml: itemsYAML())

@@ -164,12 +164,9 @@ struct CachedTransportTests {
         #expect(try await cached.answer(get("/a", .init("If-None-Match", "\"y\""))).response.status == 200)
     }
 
-    @Test("RFC 9110 §14.2: a range of what is stored is served from there; several go to the server, and a 206 is not stored")
+    @Test("RFC 9110 §14.2: a range of what is stored is served from there; several go to the server")
     func ranges() async throws {
         let fixture = try ShelfFixture(Origin([Self.minute, Self.tag], "0123456789")), cached = fixture.cached()
-        fixture.origin.become(206, [.init("Content-Range", "bytes 0-1/10"), Self.minute], "01")
-        #expect(try await cached.answer(get("/a", .init("Range", "bytes=0-1"))).response.status == 206)
-        fixture.origin.become(200, [Self.minute, Self.tag], "0123456789")
         #expect(try await cached.answer(get()).status.isStored)
         let part = try await cached.answer(get("/a", .init("Range", "bytes=2-4")))
         #expect(part.text.hasPrefix("206 234; hit") && part.response.headers["Content-Range"] == "bytes 2-4/10")

@@ -250,10 +250,13 @@ struct RecordCacheTests {
         #expect(try await cache.fetch(CacheRequest("items")).source == .stored)
     }
 
-    @Test("when the server fails, stale-if-error allows the stale answer, and without it the error is told", arguments: [true, false])
+    @Test(
+        "when the server fails, stale-if-error allows the stale answer, and must-revalidate forbids it: the error is told",
+        arguments: [true, false])
     func staleIfError(_ isAllowed: Bool) async throws {
         let fixture = try CacheFixture(yaml: itemsYAML())
-        let good = try itemServer("Cache-Control: max-age=60" + (isAllowed ? ", stale-if-error=600" : ""))
+        let good = try itemServer(
+            "Cache-Control: max-age=60" + (isAllowed ? ", stale-if-error=600" : ", must-revalidate"))
         _ = try await fixture.cache(good.base).fetch(CacheRequest("items"))
         fixture.clock.pass(100)
         let failing = try itemServer(body: "no", status: "503 Service Unavailable"), cache = try fixture.cache(failing.base)

@@ -47,8 +47,11 @@ enum TarnCases {
     ) throws -> Store {
         try Store.open(
             at: options.store.path, schema: TarnModel.schema(compression, indexed: indexed),
-            options: Store.Options(durability: .full))
+            options: Store.Options(durability: .full, verifiesRows: verifiesRows))
     }
+
+    /// `TARN_VERIFIES_ROWS=0` measures what comparing the checksum of every row costs.
+    private static let verifiesRows = ProcessInfo.processInfo.environment["TARN_VERIFIES_ROWS"] != "0"
 
     private static func importPages(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> Measurement {
         var measurement = try await importOnly(options, compression)

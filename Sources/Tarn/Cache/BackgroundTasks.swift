@@ -1,0 +1,24 @@
+// Work that no answer waits for, such as revalidation: each kind once at a time.
+
+import Synchronization
+
+/// Tasks by what they do.
+final class BackgroundTasks: Sendable {
+    private let underWay = Mutex<[[UInt8]: Task<Void, Never>]>([:])
+
+    /// Starts a task, unless one with the same key is under way.
+    func start(_ key: [UInt8], _ body: @escaping @Sendable () async -> Void) {
+        underWay.withLock { underWay in
+            guard underWay[key] == nil else { return }
+            underWay[key] = Task {
+                await body()
+                self.underWay.withLock { _ = $0.removeValue(forKey: key) }
+            }
+        }
+    }
+
+    /// Waits for everything that is under way.
+    func finish() async {
+        while let task = underWay.withLock({ $0.values.first }) { await task.value }
+    }
+}

@@ -1,0 +1,43 @@
+// Answers that are a part of what was asked for: no page of a list.
+
+import Foundation
+import TarnHTTP
+
+extension HTTPResponse {
+    /// Why a successful response is only a part of the representation; nil if it is all of it, or
+    /// if a part was asked for.
+    ///
+    /// A 206 answers a request for a range (RFC 9110 §15.3.7). In a 200, `Content-Range` has no
+    /// meaning (§14.4), and units other than bytes are some API's own numbers of its list; a range
+    /// of bytes that is not all of them contradicts the 200, and the body is not trusted to be a
+    /// page.
+    ///
+    /// - Parameter fields: of the request.
+    func partReason(askedWith fields: HTTPHeaders) -> String? {
+        guard fields["Range"] == nil else { return nil }
+        let range = headers["Content-Range"]
+        switch status {
+        case 206:
+            return
+                "the answer is a part (\(range.map { "Content-Range: \($0.prefix(100))" } ?? "without Content-Range")) that was not asked for, "
+                + "and not stored; without a Range field the server has to send the whole page: ask for smaller pages by its own parameters"
+        case 200:
+            guard let range, HTTPResponse.isCutRange(range) else { return nil }
+            return
+                "the answer says that it is a part (Content-Range: \(range.prefix(100))) and, by its status, that it is whole; it is not stored"
+        default: return nil
+        }
+    }
+
+    /// Whether a `Content-Range` names some bytes of more: `bytes 0-9/100`. `bytes 0-9/*` does not
+    /// say of how many, and is not one.
+    private static func isCutRange(_ text: String) -> Bool {
+        guard text.prefix(6).lowercased() == "bytes " else { return false }
+        let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        let ends = parts.first?.split(separator: "-", omittingEmptySubsequences: false) ?? []
+        guard parts.count == 2, ends.count == 2, let first = UInt64(ends[0]), let last = UInt64(ends[1]), first <= last
+        else { return false }
+        guard let length = UInt64(parts[1]) else { return first > 0 }
+        return first > 0 || last < length && length - last > 1
+    }
+}

@@ -1,0 +1,85 @@
+// The claim of endpoints by a sync: a second sync of the same store learns which process walks
+// them.
+
+import Foundation
+import Glibc
+import TarnStore
+
+/// The endpoints that one sync walks, locked in `claims.lock` of the store's directory.
+///
+/// A lock belongs to the open file description (fcntl(2), "Open file description locks") and ends
+/// with the process that holds it, also if that is killed. Each endpoint has a region of 2²³ bytes
+/// above those of the cache's claims: its first byte is the claim, and one more byte is locked at
+/// the process id of the holder, where others find it. Linux has at most 2²² process ids.
+final class SyncClaim: Sendable {
+    private let descriptor: Int32
+
+    /// Another sync has an endpoint.
+    struct Taken: Error {
+        var endpoint: String
+        /// Nil if the holder has ended meanwhile.
+        var processID: Int32?
+    }
+
+    /// Claims all of the endpoints, or none.
+    ///
+    /// - Returns: nil if the file system has no such locks: then nothing keeps a second sync away.
+    /// - Throws: ``Taken``.
+    static func claim(_ endpoints: [String], directory: String) throws(Taken) -> SyncClaim? {
+        let descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
+        guard descriptor >= 0 else { return nil }
+        // Closed with all of its locks if not all of them are granted.
+        let claim = SyncClaim(descriptor)
+        for endpoint in endpoints {
+            let region = region(of: endpoint)
+            switch claim.lock(region) {
+            case .granted: _ = claim.lock(region + 1 + Int64(getpid()))
+            case .taken: throw Taken(endpoint: endpoint, processID: claim.holder(of: region))
+            case .impossible: return nil
+            }
+        }
+        return claim
+    }
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    private static let size: Int64 = 1 << 23
+
+    /// Above 2⁶², where no claim of a cache lies.
+    private static func region(of endpoint: String) -> Int64 {
+        let number = Int64(SHA256.hexadecimal("sync\n" + endpoint).prefix(15), radix: 16) ?? 0
+        return 1 << 62 | number & ~(size - 1)
+    }
+
+    private enum Outcome {
+        case granted, taken, impossible
+    }
+
+    private func lock(_ position: Int64) -> Outcome {
+        var lock = SyncClaim.exclusive(position, 1)
+        // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not show.
+        while fcntl(descriptor, 37, &lock) != 0 {
+            guard errno == EINTR else { return errno == EAGAIN || errno == EACCES ? .taken : .impossible }
+        }
+        return .granted
+    }
+
+    /// The process that has locked the byte at its id.
+    private func holder(of region: Int64) -> Int32? {
+        var lock = SyncClaim.exclusive(region + 1, SyncClaim.size - 1)
+        // F_OFD_GETLK: a lock that stands in the way, of which the position is what counts.
+        guard fcntl(descriptor, 36, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
+        return Int32(exactly: Int64(lock.l_start) - region - 1)
+    }
+
+    private static func exclusive(_ start: Int64, _ length: Int64) -> flock {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(start)
+        lock.l_len = off_t(length)
+        return lock
+    }
+}

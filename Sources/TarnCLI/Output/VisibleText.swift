@@ -1,0 +1,157 @@
+// Text for people. Records, table names, error bodies and file names come from outside: whatever in them would act on a
+// terminal (control characters, escape sequences, bidirectional controls) is shown as an escape instead.
+
+enum VisibleText {
+    /// The longest line for people, in bytes. A longer one keeps its beginning and its end.
+    static let limit = 4096
+
+    /// One line: line breaks are escaped as well. Text that is too long is cut in the middle, so that the end of a message,
+    /// which often names the way out, stays.
+    static func line(_ text: String, limit: Int = limit) -> String {
+        let cut = cut(text, limit)
+        return isPlain(cut) ? cut : escaped(cut)
+    }
+
+    /// Several lines: line breaks stay, `\r\n` is one, and so do tabs if that is wanted.
+    static func lines(_ text: String, keepsTabs: Bool = false) -> String {
+        isPlain(text) ? text : escaped(text, keepsBreaks: true, keepsTabs: keepsTabs)
+    }
+
+    /// A cell of a table: line breaks and tabs become a space.
+    static func cell(_ text: String) -> String {
+        let cut = cut(text, limit)
+        guard !isPlain(cut) else { return cut }
+        return escaped(cut, keepsBreaks: true, keepsTabs: true).replacing("\n", with: " ").replacing("\t", with: " ")
+    }
+
+    /// Whether a character acts on a terminal, or on the order of the text around it, instead of being shown: C0, DEL and
+    /// C1 (ECMA-48), the bidirectional controls (Unicode UAX #9), the deprecated format characters beside them, separators
+    /// of lines and paragraphs, and interlinear annotations.
+    static func acts(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x206F, 0xFFF9...0xFFFB: true
+        default: false
+        }
+    }
+
+    private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
+
+    /// Marks on one character: those of real text are far fewer (Unicode UAX #15, Stream-Safe Text Format).
+    private static let marksLimit = 30
+
+    /// A backslash stays one: the escapes are for reading, not for reading back.
+    private static func escaped(_ text: String, keepsBreaks: Bool = false, keepsTabs: Bool = false) -> String {
+        var result = String.UnicodeScalarView(), marks = 0, endsInReturn = false
+        for scalar in text.unicodeScalars {
+            if endsInReturn, scalar != "\n" || !keepsBreaks { result.append(contentsOf: "\\r".unicodeScalars) }
+            endsInReturn = scalar == "\r"
+            if endsInReturn { continue }
+            marks = isMark(scalar) ? marks + 1 : 0
+            switch scalar {
+            case "\n" where !keepsBreaks: result.append(contentsOf: "\\n".unicodeScalars)
+            case "\t" where !keepsTabs: result.append(contentsOf: "\\t".unicodeScalars)
+            case "\n", "\t": result.append(scalar)
+            case _ where acts(scalar.value) || marks > marksLimit:
+                result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+            default: result.append(scalar)
+            }
+        }
+        if endsInReturn { result.append(contentsOf: "\\r".unicodeScalars) }
+        return String(result)
+    }
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.value >= 0x300 else { return false }
+        return switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: true
+        default: false
+        }
+    }
+
+    private static func cut(_ text: String, _ limit: Int) -> String {
+        let count = text.utf8.count
+        guard count > limit else { return text }
+        let head = start(text, limit * 3 / 4), tail = start(text, count - limit / 4)
+        return "\(text[..<head])… (\(count) bytes) …\(text[tail...])"
+    }
+
+    /// The first character that begins at an offset or after it.
+    private static func start(_ text: String, _ offset: Int) -> String.Index {
+        var index = text.utf8.index(text.startIndex, offsetBy: offset)
+        while index < text.endIndex, index.samePosition(in: text.unicodeScalars) == nil { index = text.utf8.index(after: index) }
+        return index
+    }
+}
+
+// MARK: JSON
+
+extension VisibleText {
+    /// Appends a line of JSON. Characters that act on a terminal, which only strings can have, become `\uXXXX`; line breaks
+    /// between tokens become spaces. What the line means stays the same.
+    static func appendJSON(_ line: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        var others: UInt8 = 0
+        for byte in line { others |= (byte < 0x20 ? 1 : 0) | (byte >= 0x7F ? 1 : 0) }
+        guard others != 0 else { return bytes.append(contentsOf: line) }
+        var copied = 0, index = 0
+        while index < line.count {
+            let byte = line[index]
+            var length = 1, scalar = UInt32(byte)
+            switch byte {
+            case 0..<0x20, 0x7F: break
+            // The lead bytes of the others, of two and of three bytes.
+            case 0xC2, 0xD8:
+                length = 2
+                scalar = index + 1 < line.count ? UInt32(byte & 0x1F) << 6 | UInt32(line[index + 1] & 0x3F) : 0xFFFD
+            case 0xE2, 0xEF:
+                length = 3
+                scalar =
+                    index + 2 < line.count
+                    ? UInt32(byte & 0xF) << 12 | UInt32(line[index + 1] & 0x3F) << 6 | UInt32(line[index + 2] & 0x3F) : 0xFFFD
+            default:
+                index += 1
+                continue
+            }
+            if acts(scalar) {
+                bytes.append(contentsOf: line[copied..<index])
+                if scalar < 0x20 {
+                    bytes.append(UInt8(ascii: " "))
+                } else {
+                    let hex = String(scalar, radix: 16)
+                    bytes.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - hex.utf8.count))\(hex)".utf8)
+                }
+                copied = index + length
+            }
+            index += length
+        }
+        bytes.append(contentsOf: line[copied...])
+    }
+}
+
+// MARK: Columns
+
+extension VisibleText {
+    /// The beginning of a text that has no more than so many columns; what was cut is marked.
+    static func cut(_ text: String, columns width: Int) -> String {
+        guard columns(of: text) > width else { return text }
+        var result = "", used = 0
+        for character in text {
+            let columns = columns(of: character)
+            if used + columns > width - 1 { break }
+            result.append(character)
+            used += columns
+        }
+        return result + "…"
+    }
+
+    static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
+
+    /// East Asian wide characters and emoji take two columns (Unicode UAX #11, the common ranges).
+    private static func columns(of character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD: return 2
+        default: return scalar.properties.isDefaultIgnorableCodePoint ? 0 : 1
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// The limits of one connection of `tarn proxy` in time: for a request's header fields and for its body; and of its address.
+
+import NIOCore
+import NIOPosix
+
+/// The first handler of a connection: it sees bytes before there is a request. Used on its event loop alone.
+final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    enum Phase {
+        /// Between requests: only the idle time-out counts.
+        case idle
+        case head, body
+        /// The client is not waited for.
+        case answering
+    }
+
+    /// Called when the time is up, before the connection is closed.
+    var expired: () -> Void = {}
+    private let server: ProxyServer
+    private var phase = Phase.idle
+    private var since = NIODeadline.now()
+    private var received = 0
+    private var timer: Scheduled<Void>?
+    private var address: [UInt8]?
+    /// Nil before the handler is added and after it is removed.
+    private var context: ChannelHandlerContext?
+
+    init(_ server: ProxyServer) { self.server = server }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let address = context.remoteAddress.map(ProxyClock.key) ?? []
+        guard server.admit(address) else { return context.close(promise: nil) }
+        self.address = address
+        // A client that sends nothing has its time for a head, too.
+        enter(.head)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        if let address { server.left(address) }
+        address = nil
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard address != nil else { return }
+        if phase == .idle { enter(.head) }
+        received += unwrapInboundIn(data).readableBytes
+        context.fireChannelRead(data)
+    }
+
+    func enter(_ phase: Phase) {
+        timer?.cancel()
+        timer = nil
+        self.phase = phase
+        (since, received) = (.now(), 0)
+        if phase == .head || phase == .body { wait() }
+    }
+
+    private func wait() {
+        guard let context else { return }
+        let limits = server.limits
+        let seconds = phase == .head ? limits.headerTimeout : limits.bodyTimeout + received / ProxyServer.Limits.bodyRate
+        let deadline = since + .seconds(Int64(seconds)), bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        guard deadline > .now() else { return end(context) }
+        timer = context.eventLoop.scheduleTask(deadline: deadline) { bound.value.wait() }
+    }
+
+    /// RFC 9110 §15.5.9. A client that has sent nothing is owed nothing.
+    private func end(_ context: ChannelHandlerContext) {
+        let hasBegun = phase == .body || received > 0
+        (phase, timer) = (.answering, nil)
+        expired()
+        guard hasBegun else { return context.close(promise: nil) }
+        let answer = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", channel = context.channel
+        context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(string: answer))).whenComplete { _ in channel.close(promise: nil) }
+    }
+
+    /// An address; of IPv6 its network of 64 bits, which one client has for itself.
+    private static func key(_ address: SocketAddress) -> [UInt8] {
+        switch address {
+        case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+            return Array(isMapped ? bytes[12...] : bytes[..<8])
+        case .unixDomainSocket: return []
+        }
+    }
+}

@@ -1,0 +1,304 @@
+// Signs in a page that there is more than a walk takes. Pure: facts in, a sign out.
+
+/// A sign that there are records beyond the end of a walk.
+public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
+    /// The header field, or the path in the body, that has the sign.
+    public var name: String
+    /// Its meaning, in words: `says that there are 100 records`.
+    public var meaning: String
+
+    public var description: String { "\(name) \(meaning)" }
+
+    /// The treatment of signs that there is more than a walk has taken.
+    public enum Rule: Sendable, Hashable {
+        /// The walk ends with an error.
+        case fail
+        /// No sign counts: one page, or what the style takes, is everything that is wanted.
+        case ignore
+        /// Signs at these paths, and in these header fields, do not count: they are about something else.
+        case ignoring(Set<String>)
+
+        func ignores(_ name: String) -> Bool {
+            switch self {
+            case .fail: false
+            case .ignore: true
+            case .ignoring(let names): names.contains { HTTPHeaders.same($0, name) }
+            }
+        }
+    }
+
+    /// Header fields with signs. What is stored of an answer keeps them.
+    package static let fields =
+        totalFields + pageCountFields + nextFields + ["Content-Range"]
+    static let totalFields = ["X-Total-Count", "X-Total", "X-WP-Total", "X-Pagination-Total-Count", "X-Total-Results", "Total-Count"]
+    static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages", "X-Pagination-Page-Count"]
+    static let nextFields = ["X-Next-Page", "X-Next-Cursor", "X-Next-Token"]
+
+    /// Names that are read in objects around the list of records, in objects that are entered, and of objects that are entered. Case and
+    /// punctuation do not count.
+    package static let memberNames: (scalars: [String], nested: [String], objects: [String]) = (
+        Array(meanings.keys) + ["offset", "limit"], ["href", "url", "uri", "rel", "relation", "after", "value", "number"],
+        [
+            "meta", "metadata", "pagination", "pager", "paging", "page", "pageInfo", "pagingInfo", "paginationInfo", "paginator", "links", "link", "info",
+            "response", "responseMetadata", "cursors", "cursor", "next", "nextPage", "resultInfo", "resultSet", "searchMetadata", "searchInfo", "total",
+            "hydra:view", "view", "summary", "pageable",
+        ]
+    )
+
+    /// The kinds of members that matter to pagination.
+    enum Meaning: Sendable {
+        case link, cursor
+        /// A page's number or its URL.
+        case nextPage
+        /// True if there is more, and true if there is none.
+        case more, last
+        case total, count, pages, pageNumber
+        /// The number of the last page, or whether this is the last one.
+        case lastPage
+    }
+
+    /// By name, in lower case and without punctuation.
+    static let meanings: [String: Meaning] = {
+        var meanings: [String: Meaning] = [:]
+        func add(_ meaning: Meaning, _ names: String) { for name in names.split(separator: " ") { meanings[String(name)] = meaning } }
+        add(.link, "next nexturl nexturi nexthref nextlink nextpageurl nextpagelink nextpath nextresults nextrecordsurl odatanextlink hydranext")
+        add(.cursor, "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart")
+        add(.nextPage, "nextpage nextpagenumber")
+        add(.more, "hasmore hasnext hasnextpage hasmorepages hasmoreitems hasmoreresults morerecords moreresults moreitems more istruncated truncated exceededtransferlimit")
+        add(.last, "islast islastpage last done")
+        add(.total, "total totalcount totalresults totalitems totalrecords totalelements totalentries totalrows totalsize totalhits totalobjects")
+        add(.total, "totalavailable numfound nbhits odatacount hydratotalitems recordstotal totalnum")
+        add(.count, "count")
+        add(.pages, "totalpages pages pagecount totalpagecount numpages nbpages pagestotal")
+        add(.lastPage, "lastpage")
+        add(.pageNumber, "page currentpage pagenumber pageindex currpage")
+        return meanings
+    }()
+
+    /// The meaning of the value at a path: by its last key, or by the one before for `next.href`, `total.value` and `page.number`.
+    static func meaning(of path: String) -> Meaning? {
+        var keys: [String] = [""], isEscaped = false, isIndex = false
+        for scalar in path.unicodeScalars {
+            if isEscaped {
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = true
+                continue
+            } else if scalar == "." {
+                keys.append("")
+                continue
+            } else if scalar == "[" || scalar == "]" {
+                isIndex = scalar == "["
+                continue
+            }
+            if isIndex { continue }
+            switch scalar {
+            case "A"..."Z": keys[keys.count - 1].unicodeScalars.append(Unicode.Scalar(UInt8(scalar.value) | 0x20))
+            case "a"..."z", "0"..."9": keys[keys.count - 1].unicodeScalars.append(scalar)
+            default: break
+            }
+        }
+        guard let last = keys.last else { return nil }
+        let before = keys.dropLast().last
+        switch (last, before) {
+        case ("href", let before?), ("url", let before?), ("uri", let before?): return before.hasPrefix("next") ? .link : nil
+        case ("after", "next"): return .cursor
+        case ("next", "cursors"), ("next", "cursor"): return .cursor
+        case ("value", "total"): return .total
+        case ("number", "page"): return .pageNumber
+        default: return meanings[last]
+        }
+    }
+
+    /// What a walk has taken when a page ends it.
+    struct Taken {
+        var request: PageRequest
+        /// Pages, this one included.
+        var pages: Int
+        /// Records of these pages.
+        var records: Int
+        /// Whether the style ends at a page without records, whatever else this page has.
+        var endsAtEmptyPage = false
+        /// The smallest count that pages of the walk have at a path: what is inserted meanwhile is not missing.
+        var counts: [String: Int] = [:]
+        /// Whether a link leads to a page that was taken.
+        var isTaken: (String) -> Bool = { _ in false }
+        /// Whether what the style is declared to look at says that this is the last page.
+        var isDeclaredOver = false
+
+        init(_ request: PageRequest, pages: Int, records: Int) {
+            self.request = request
+            self.pages = pages
+            self.records = records
+        }
+
+        /// - Parameters:
+        ///   - first: the request for the walk's first page, as it is described.
+        ///   - pages: which page this is, from 1.
+        ///   - records: how many were listed, this page included.
+        init(by style: Pagination, _ request: PageRequest, _ facts: PageFacts, first: PageRequest, pages: Int, records: Int) {
+            let passed = first.passedOver
+            self.init(request, pages: pages.addingClamped(passed.pages), records: records.addingClamped(passed.records))
+            // The size of the pages before is not known.
+            if passed.pages > 0 { self.records = .max }
+            endsAtEmptyPage = style.isCounted
+            switch style {
+            case .cursor(let cursor):
+                endsAtEmptyPage = cursor.endsAtEmptyPage
+                isDeclaredOver = facts.flag(cursor.hasMore) == false || cursor.last != nil && facts.values[cursor.path] == cursor.last
+            case .offset(let offset):
+                if offset.start > 1 { self.records = self.records.addingClamped(offset.start) }
+                isDeclaredOver = facts.flag(offset.hasMore) == false
+            case .pageNumber(let numbers):
+                isDeclaredOver = facts.flag(numbers.hasMore) == false
+                if numbers.start > 1 { (self.pages, self.records) = (self.pages.addingClamped(numbers.start - 1), .max) }
+            default: break
+            }
+        }
+    }
+
+    /// The counts of a page at their paths. A total that is less than the page itself lists is none.
+    static func counts(_ facts: PageFacts) -> [(name: String, isPages: Bool, count: Int)] {
+        var counts: [(name: String, isPages: Bool, count: Int)] = []
+        for field in totalFields { if let count = facts.headers[field].flatMap({ Int($0) }) { counts.append((field, false, count)) } }
+        for field in pageCountFields { if let count = facts.headers[field].flatMap({ Int($0) }) { counts.append((field, true, count)) } }
+        if let size = facts.headers["Content-Range"].flatMap(rangeSize) { counts.append(("Content-Range", false, size)) }
+        for path in facts.values.keys.sorted() {
+            guard let meaning = meaning(of: path), let count = facts.number(path) else { continue }
+            switch meaning {
+            case .total, .count: counts.append((path, false, count))
+            case .pages, .lastPage: counts.append((path, true, count))
+            default: break
+            }
+        }
+        return counts.filter { $0.isPages ? $0.count > 0 : $0.count >= facts.recordCount }
+    }
+
+    /// `items 0-9/100` (RFC 9110 §14.4); ranges of bytes are about something else.
+    private static func rangeSize(_ value: String) -> Int? {
+        let parts = value.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, !HTTPHeaders.same(String(parts[0]), "bytes"), let slash = parts[1].lastIndex(of: "/") else { return nil }
+        return Int(parts[1][parts[1].index(after: slash)...])
+    }
+
+    /// The first sign that there is more than was taken, the surest first; nil if there is none.
+    static func find(_ facts: PageFacts, _ taken: Taken, _ rule: Rule = .fail) -> PageEvidence? {
+        if rule == .ignore { return nil }
+        let paths = facts.values.isEmpty ? [] : facts.values.keys.sorted().compactMap { path in meaning(of: path).map { (path, $0) } }
+        let isOver = taken.isDeclaredOver ? true : isOver(facts, paths)
+        if !(facts.recordCount == 0 && taken.endsAtEmptyPage) {
+            if let found = successor(facts, taken, paths, isOver: isOver == true, rule) { return found }
+            for (path, meaning) in paths where !rule.ignores(path) {
+                if taken.isDeclaredOver { break }
+                if meaning == .more, facts.values[path] == "true" { return PageEvidence(name: path, meaning: "is true") }
+                if meaning == .last || meaning == .lastPage, facts.values[path] == "false" { return PageEvidence(name: path, meaning: "is false") }
+            }
+        }
+        return counted(facts, taken, paths, isOver: isOver == true, rule)
+    }
+
+    /// Whether a flag of the page declares it the last one; nil if none does.
+    private static func isOver(_ facts: PageFacts, _ paths: [(String, Meaning)]) -> Bool? {
+        for (path, meaning) in paths {
+            switch (meaning, facts.values[path]) {
+            case (.more, "false"), (.last, "true"), (.lastPage, "true"): return true
+            case (.more, "true"), (.last, "false"), (.lastPage, "false"): return false
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private static func successor(
+        _ facts: PageFacts, _ taken: Taken, _ paths: [(String, Meaning)], isOver: Bool, _ rule: Rule
+    ) -> PageEvidence? {
+        if !rule.ignores("Link"), let link = LinkHeader.target(relation: "next", in: facts.headers), !taken.isTaken(link) {
+            return PageEvidence(name: "Link", meaning: "names a next page, \(Redaction.url(link))")
+        }
+        // A number of a page that is not behind this one leads nowhere.
+        let current = paths.first { $0.1 == .pageNumber }.flatMap { facts.number($0.0) } ?? taken.pages
+        func leads(_ text: String) -> Bool { Int(text).map { $0 > current } ?? !["", "null", "false"].contains(text) }
+        for field in nextFields where !rule.ignores(field) {
+            guard let next = facts.headers[field], field == "X-Next-Page" || !isNoCursor(next) else { continue }
+            if field != "X-Next-Page" || leads(next) { return PageEvidence(name: field, meaning: "is \(shown(next))") }
+        }
+        if isOver { return nil }
+        for (path, meaning) in paths where !rule.ignores(path) {
+            guard let text = facts.values[path], !text.isEmpty else { continue }
+            switch meaning {
+            case .link:
+                if PageEvidence.isLink(text) ? !taken.isTaken(text) : leads(text) {
+                    return PageEvidence(name: path, meaning: "names a next page, \(PageEvidence.isLink(text) ? Redaction.url(text) : shown(text))")
+                }
+            case .nextPage: if PageEvidence.isLink(text) ? !taken.isTaken(text) : leads(text) { return PageEvidence(name: path, meaning: "is \(shown(text))") }
+            case .cursor:
+                if !isNoCursor(text), !QueryParameters.values(in: taken.request.url).contains(where: { $0.value == text }) { return PageEvidence(name: path, meaning: "names what comes next, \(shown(text))") }
+            default: break
+            }
+        }
+        return linkList(facts, taken, rule)
+    }
+
+    /// `links: [{ rel: next, href: … }]`.
+    private static func linkList(_ facts: PageFacts, _ taken: Taken, _ rule: Rule) -> PageEvidence? {
+        for path in facts.values.keys.sorted() {
+            guard facts.values[path] == "next", path.hasSuffix("].rel") || path.hasSuffix("].relation"), let dot = path.lastIndex(of: ".") else { continue }
+            let element = path[..<dot]
+            guard !rule.ignores(String(element)), let link = ["href", "url", "uri"].lazy.compactMap({ facts.values["\(element).\($0)"] }).first,
+                !taken.isTaken(link)
+            else { continue }
+            return PageEvidence(name: String(element), meaning: "names a next page, \(Redaction.url(link))")
+        }
+        return nil
+    }
+
+    private static func counted(
+        _ facts: PageFacts, _ taken: Taken, _ paths: [(String, Meaning)], isOver: Bool, _ rule: Rule
+    ) -> PageEvidence? {
+        let counts = counts(facts), hasTotal = paths.contains { $0.1 == .total }
+        for (name, isPages, count) in counts where isPages && !rule.ignores(name) {
+            if min(count, taken.counts[name] ?? count) > taken.pages { return PageEvidence(name: name, meaning: "says that there are \(count) pages") }
+        }
+        // The flag is about this page: whether those before were taken without gaps the total knows.
+        if isOver, taken.pages == 1 { return nil }
+        for (name, isPages, count) in counts where !isPages && !rule.ignores(name) {
+            guard min(count, taken.counts[name] ?? count) > taken.records else { continue }
+            if meaning(of: name) == .count {
+                // It may be the page's own, or repeat the size that was asked for.
+                if hasTotal || taken.request.hasValue(count) { continue }
+            }
+            return PageEvidence(name: name, meaning: "says that there are \(count) records")
+        }
+        return nil
+    }
+
+    private static func isNoCursor(_ text: String) -> Bool { ["", "0", "-1", "null", "false"].contains(text) }
+
+    private static func shown(_ text: String) -> String { text.utf8.count > 60 ? text.prefix(40) + "…" : text }
+
+    /// A member called `next` may also hold a number, or a cursor.
+    static func isLink(_ text: String) -> Bool {
+        text.hasPrefix("http://") || text.hasPrefix("https://") || text.hasPrefix("/") || text.hasPrefix("?")
+    }
+}
+
+extension PageRequest {
+    /// Whether a parameter of the request has this number.
+    fileprivate func hasValue(_ number: Int) -> Bool {
+        QueryParameters.values(in: url).contains { Int($0.value) == number } || body?.text.contains(":\(number)") == true
+    }
+
+    /// How many records, or pages, the request itself passes over.
+    var passedOver: (records: Int, pages: Int) {
+        var passed = (records: 0, pages: 0)
+        for (name, value) in QueryParameters.values(in: url) {
+            guard let number = Int(value), number > 1 else { continue }
+            switch name.lowercased() {
+            case "offset", "skip", "$skip", "start", "startindex", "from", "startat": passed.records = number
+            case "page", "page[number]", "page_number", "pagenumber", "p", "_page": passed.pages = number - 1
+            default: break
+            }
+        }
+        return passed
+    }
+}

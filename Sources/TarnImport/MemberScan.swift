@@ -1,0 +1,140 @@
+// Members beside a document's list of records, found by their names in one pass over the objects around the list.
+
+internal import TarnStore
+
+/// Names of members that may stand beside a list of records. Case, underscores and punctuation do not count: `next_page` is `nextPage`.
+public struct MemberNames: Sendable, Hashable {
+    private struct Uses: OptionSet, Hashable {
+        let rawValue: UInt8
+        /// A scalar of an object around the list, or of one that is entered.
+        static let anywhere = Uses(rawValue: 1)
+        /// A scalar of an object that is entered.
+        static let nested = Uses(rawValue: 2)
+        /// An object, or a list of objects, that is entered.
+        static let object = Uses(rawValue: 4)
+    }
+
+    private var uses: [UInt64: Uses] = [:]
+    private static let longest = 48
+
+    /// - Parameters:
+    ///   - scalars: read in every object around the list, and in those that are entered.
+    ///   - nested: read only in objects that are entered.
+    ///   - objects: names of objects that are entered.
+    public init(scalars: [String], nested: [String], objects: [String]) {
+        for (names, use) in [(scalars, Uses.anywhere), (nested, .nested), (objects, .object)] {
+            for name in names { if let hash = Array(name.utf8).withUnsafeBytes(MemberNames.hash) { uses[hash, default: []].insert(use) } }
+        }
+    }
+
+    /// FNV-1a of the letters and digits.
+    private static func hash(_ name: Bytes) -> UInt64? {
+        guard name.count <= longest else { return nil }
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in name {
+            let folded: UInt8
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): folded = byte | 0x20
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...: folded = byte
+            default: continue
+            }
+            hash = (hash ^ UInt64(folded)) &* 0x100_0000_01B3
+        }
+        return hash
+    }
+
+    fileprivate func isScalar(_ name: Bytes, isNested: Bool) -> Bool {
+        guard let hash = MemberNames.hash(name), let uses = uses[hash] else { return false }
+        return uses.contains(.anywhere) || isNested && uses.contains(.nested)
+    }
+
+    fileprivate func isObject(_ name: Bytes) -> Bool { MemberNames.hash(name).flatMap { uses[$0] }?.contains(.object) == true }
+}
+
+/// The scan of the objects from a document's root to a list, and of the named objects in them.
+struct MemberScan {
+    /// A page has a handful; a page with more is not an envelope.
+    private static let mostMembers = 64
+    /// Links and cursors are shorter.
+    private static let longestText = 8192
+    private static let deepest = 3
+    private static let mostElements = 16
+
+    private let tape: Tape
+    private let names: MemberNames
+    private var scanned: Set<Int> = []
+    /// Lists of records, and what leads to them.
+    private var onTheWay: Set<Int> = []
+    private(set) var members: [DocumentFacts.Member] = []
+
+    init(_ tape: Tape, _ names: MemberNames) {
+        self.tape = tape
+        self.names = names
+    }
+
+    /// Reads the objects that lead to lists. A record that is not in a list has no envelope: its members are its own.
+    mutating func add(around lists: [KeyPath]) {
+        var objects: [(object: Int, prefix: String)] = []
+        for list in lists {
+            var path: [(object: Int, prefix: String)] = [], on: [Int] = [], index = Tape.root, prefix = "", isKeyed = true
+            for step in list.steps {
+                guard case .key(let key) = step else { isKeyed = false; break }
+                guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else { break }
+                path.append((index, prefix))
+                on.append(value)
+                index = value
+                prefix = MemberScan.joined(prefix, key)
+            }
+            guard !isKeyed || tape.kind(index) == .array else { continue }
+            objects += path
+            onTheWay.formUnion(on)
+        }
+        for (object, prefix) in objects where scanned.insert(object).inserted { scan(object, prefix, depth: 0) }
+    }
+
+    private mutating func scan(_ object: Int, _ prefix: String, depth: Int) {
+        let end = tape.end(object)
+        var index = object + 1
+        while index < end {
+            let name = tape.string(index), value = index + 1
+            switch tape.kind(value) {
+            case .object where depth < MemberScan.deepest && names.isObject(name) && !onTheWay.contains(value):
+                scan(value, MemberScan.joined(prefix, name), depth: depth + 1)
+            case .array where depth < MemberScan.deepest && names.isObject(name) && !onTheWay.contains(value):
+                var number = 0
+                tape.forEachElement(value) { element in
+                    if number < MemberScan.mostElements, tape.kind(element) == .object {
+                        scan(element, MemberScan.joined(prefix, name) + "[\(number)]", depth: depth + 1)
+                    }
+                    number += 1
+                }
+            case .string, .int, .uint, .double, .true, .false:
+                if names.isScalar(name, isNested: depth > 0) { add(value, name, prefix) }
+            default: break
+            }
+            index = tape.next(value)
+        }
+    }
+
+    private mutating func add(_ value: Int, _ name: Bytes, _ prefix: String) {
+        guard tape.kind(value) != .string || tape.string(value).count <= MemberScan.longestText, let text = tape.scalarText(value) else { return }
+        let path = MemberScan.joined(prefix, name)
+        if let known = members.firstIndex(where: { $0.path == path }) {
+            members[known].text = text
+        } else if members.count < MemberScan.mostMembers {
+            members.append(DocumentFacts.Member(path, text))
+        }
+    }
+
+    private static func joined(_ prefix: String, _ key: Bytes) -> String { joined(prefix, String(decoding: key, as: UTF8.self)) }
+
+    /// In the form of a ``KeyPath``.
+    private static func joined(_ prefix: String, _ key: String) -> String {
+        var text = prefix.isEmpty ? "" : prefix + "."
+        for scalar in key.unicodeScalars {
+            if "\\.[{}".unicodeScalars.contains(scalar) { text += "\\" }
+            text.unicodeScalars.append(scalar)
+        }
+        return text
+    }
+}

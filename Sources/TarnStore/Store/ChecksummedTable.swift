@@ -1,0 +1,128 @@
+// Tables whose values end with a checksum (format 3).
+//
+//   value   content, u32 little-endian CRC-32C over: the table's name, the key, the content
+//
+// Rows have a checksum in their header and index entries follow from rows. Everything else that decides what a reader sees is
+// in one of these tables: `meta`, `requests`, `changes`, `edges`, `scans`, `bodies`. Formats 1 and 2 have no checksums there.
+
+package import LMDB
+
+/// The checksum behind a value.
+package enum ValueChecksum {
+    package static let size = 4
+
+    static func of(_ content: Bytes, table: StaticString, key: Bytes) -> UInt32 {
+        var crc = CRC32C()
+        crc.update(Bytes(table))
+        crc.update(key)
+        crc.update(content)
+        return crc.value
+    }
+
+    /// The content of a stored value. Nil if the checksum is missing or wrong.
+    package static func content(_ stored: Bytes, table: StaticString, key: Bytes) -> Bytes? {
+        guard stored.count >= size else { return nil }
+        let content = stored.slice(0..<stored.count - size)
+        return stored.load(content.count, UInt32.self) == of(content, table: table, key: key) ? content : nil
+    }
+
+    /// A value as it is stored.
+    package static func appended(to content: Bytes, table: StaticString, key: Bytes) -> [UInt8] {
+        var writer = ByteWriter(capacity: content.count + size)
+        writer.append(content)
+        writer.appendLittleEndian(of(content, table: table, key: key))
+        return Array(writer.bytes)
+    }
+}
+
+/// A table whose values end with a checksum, unless the store has format 1 or 2.
+package struct ChecksummedTable: Sendable {
+    package let table: Table
+    let name: StaticString
+    package let hasChecksums: Bool
+
+    package static let firstFormat = 3
+
+    package init(_ table: Table, _ name: StaticString, format: Int) {
+        self.table = table
+        self.name = name
+        hasChecksums = format >= ChecksummedTable.firstFormat
+    }
+
+    /// The content of a stored value. Nil if it is damaged.
+    package func content(_ stored: Bytes, key: Bytes) -> Bytes? {
+        hasChecksums ? ValueChecksum.content(stored, table: name, key: key) : stored
+    }
+
+    func checkedContent(_ stored: Bytes, key: Bytes) throws(LMDBError) -> Bytes {
+        guard let content = content(stored, key: key) else { throw damage(key) }
+        return content
+    }
+
+    /// The error for a value that is damaged.
+    func damage(_ key: Bytes) -> LMDBError {
+        let isText = key.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+        let shown = isText ? "`\(String(decoding: key, as: UTF8.self))`" : key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return LMDBError(.corrupted, operation: "read \(shown) in the table \(name), whose value is damaged")
+    }
+
+    /// Writes content and checksum into the room that was reserved for a value.
+    fileprivate func fill(_ room: UnsafeMutableRawBufferPointer, _ key: Bytes, _ content: Bytes) {
+        room.copyMemory(from: content)
+        let checksum = ValueChecksum.of(content, table: name, key: key)
+        room.storeBytes(of: checksum.littleEndian, toByteOffset: content.count, as: UInt32.self)
+    }
+}
+
+/// A cursor over a table with checksums: gives contents, and throws at a value that is damaged.
+struct ChecksummedCursor {
+    private let table: ChecksummedTable
+    /// The cursor over the values as they are stored.
+    let stored: RawCursor
+
+    fileprivate init(_ table: ChecksummedTable, _ stored: RawCursor) {
+        self.table = table
+        self.stored = stored
+    }
+
+    func close() { stored.close() }
+    func first() throws(LMDBError) -> RawCursor.Entry? { try content(stored.first()) }
+    func next() throws(LMDBError) -> RawCursor.Entry? { try content(stored.next()) }
+    func seek(_ key: Bytes) throws(LMDBError) -> RawCursor.Entry? { try content(stored.seek(key)) }
+    func find(_ key: Bytes) throws(LMDBError) -> RawCursor.Entry? { try content(stored.find(key)) }
+    func delete() throws(LMDBError) { try stored.delete() }
+
+    func put(_ key: Bytes, _ content: Bytes, append: Bool = false) throws(LMDBError) {
+        guard table.hasChecksums else { return try stored.put(key, content, append: append) }
+        table.fill(try stored.reserve(key, count: content.count + ValueChecksum.size, append: append), key, content)
+    }
+
+    private func content(_ entry: RawCursor.Entry?) throws(LMDBError) -> RawCursor.Entry? {
+        guard table.hasChecksums, let entry else { return entry }
+        return (entry.key, try table.checkedContent(entry.value, key: entry.key))
+    }
+}
+
+extension RawTransaction {
+    /// The content of a value. Nil if there is none.
+    ///
+    /// - Throws: `LMDBError.corrupted` if its checksum is wrong.
+    func get(_ table: ChecksummedTable, _ key: Bytes) throws(LMDBError) -> Bytes? {
+        guard let stored = try get(table.table, key) else { return nil }
+        return table.hasChecksums ? try table.checkedContent(stored, key: key) : stored
+    }
+
+    /// Stores content, which must not lie in a page of the store.
+    func put(_ table: ChecksummedTable, _ key: Bytes, _ content: Bytes) throws(LMDBError) {
+        guard table.hasChecksums else { return try put(table.table, key, content) }
+        table.fill(try reserve(table.table, key, count: content.count + ValueChecksum.size), key, content)
+    }
+
+    func delete(_ table: ChecksummedTable, _ key: Bytes) throws(LMDBError) -> Bool { try delete(table.table, key) }
+    func removeAll(_ table: ChecksummedTable) throws(LMDBError) { try removeAll(table.table) }
+    func statistics(_ table: ChecksummedTable) throws(LMDBError) -> TableStatistics { try statistics(table.table) }
+
+    func cursor(_ table: ChecksummedTable) throws(LMDBError) -> ChecksummedCursor {
+        ChecksummedCursor(table, try cursor(table.table))
+    }
+}

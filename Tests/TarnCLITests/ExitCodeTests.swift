@@ -1,0 +1,117 @@
+// Every exit code that `tarn --help` lists, each of a real process.
+
+import Foundation
+import Testing
+
+@Suite("Command line: exit codes")
+struct ExitCodeTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var status: Int32
+        var name: String
+        /// FILE is a description of an API at BASE whose store is mirrored already, STORE that store, NEW a store that is not there.
+        var arguments: [String]
+        var fault: String?
+        /// The text of the error.
+        var shows = ""
+        var testDescription: String { "\(status): \(name)" }
+    }
+
+    private static let sync = ["sync", "--file", "FILE", "--store", "NEW", "--base", "BASE", "--attempts", "1"]
+
+    static let cases: [Case] = [
+        Case(status: 0, name: "a sync", arguments: sync),
+        Case(status: 0, name: "a list", arguments: ["list", "Item", "--store", "STORE"]),
+        Case(status: 0, name: "help", arguments: ["help"]),
+        Case(status: 0, name: "help of a subcommand", arguments: ["help", "inspect", "dump"]),
+        Case(status: 0, name: "a sound store", arguments: ["inspect", "verify", "STORE"]),
+        Case(status: 1, name: "a record that is not there", arguments: ["get", "Item", "99", "--store", "STORE"], shows: "there is no Item 99"),
+        Case(status: 1, name: "a server that fails", arguments: sync, fault: ":status:500", shows: "500"),
+        Case(status: 1, name: "a page that is not there", arguments: ["fetch", "--raw", "BASE/none", "--store", "NEW"], shows: "404"),
+        Case(status: 1, name: "a backup onto a store", arguments: ["store", "backup", "STORE", "STORE"]),
+        Case(status: 2, name: "no such command", arguments: ["frobnicate"]),
+        Case(status: 2, name: "help for no such command", arguments: ["help", "bogus"], shows: "tarn has no command bogus; it has sync, "),
+        Case(status: 2, name: "help for no such subcommand", arguments: ["help", "inspect", "bogus"], shows: "tarn inspect has no command bogus; it has stat, "),
+        Case(status: 2, name: "an option that is not there", arguments: ["list", "Item", "--bogus"]),
+        Case(status: 2, name: "an entity that is not there", arguments: ["list", "Bogus", "--store", "STORE"]),
+        Case(status: 2, name: "no description", arguments: ["sync", "--file", "NEW"]),
+        Case(status: 2, name: "a condition that is none", arguments: ["count", "Item", "--where", "name =", "--store", "STORE"]),
+        Case(status: 3, name: "a second page that fails", arguments: sync, fault: "page=2:status:500"),
+        Case(status: 3, name: "a second page that refuses credentials", arguments: sync, fault: "page=2:status:401"),
+        Case(status: 4, name: "a server that refuses credentials", arguments: sync, fault: ":status:401"),
+        Case(status: 4, name: "a server that forbids", arguments: sync, fault: ":status:403"),
+        Case(
+            status: 4, name: "a token that is not set",
+            arguments: ["sync", "--file", "TOKENFILE", "--store", "NEW", "--base", "BASE"], shows: "TARN_TEST_NO_TOKEN"),
+        Case(status: 5, name: "no server", arguments: ["sync", "--file", "FILE", "--store", "NEW", "--base", "DEAD", "--attempts", "1"]),
+        Case(status: 5, name: "nothing stored, offline", arguments: ["fetch", "items", "--offline", "--file", "FILE", "--store", "NEW"]),
+        Case(status: 6, name: "no store", arguments: ["list", "Item", "--store", "NEW"]),
+        Case(status: 6, name: "no store to verify", arguments: ["inspect", "verify", "NEW"]),
+        Case(status: 7, name: "too many requests", arguments: sync, fault: ":status:429", shows: "--ignore-limits"),
+        Case(
+            status: 7, name: "too many requests, one answer", arguments: ["fetch", "items", "--file", "RETRYFILE", "--store", "NEW", "--base", "BASE"],
+            fault: ":status:429"),
+        Case(status: 7, name: "too many requests after a page", arguments: sync, fault: "page=2:status:429"),
+    ]
+
+    @Test("each documented exit code is that of its processes", arguments: cases)
+    func code(_ each: Case) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let tokens = try folder.write("tokens.yaml", itemsYAML(api: "  auth: { bearer: { env: TARN_TEST_NO_TOKEN } }"))
+        let retry = try folder.write("retry.yaml", itemsYAML(api: "  retry: never"))
+        let store = folder.path + "/mirrored.tarn"
+        let sound = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--store", store, "--base", sound.base))
+        let server = try each.fault.map { try LocalServer(itemPages, "--fault", $0) } ?? sound
+        let dead = DeadPort()
+        let names = [
+            "FILE": file, "TOKENFILE": tokens, "RETRYFILE": retry, "STORE": store, "NEW": folder.path + "/new", "DEAD": "http://127.0.0.1:\(dead.port)",
+        ]
+        let result = try await tarn(each.arguments.map { names[$0] ?? $0.replacing("BASE", with: server.base) })
+        #expect(result.status == each.status, "\(result.error)\(result.output)")
+        #expect((result.status == 0) == result.error.isEmpty, "\(result.error)")
+        #expect(each.shows.isEmpty || result.error.contains(each.shows), "\(result.error)")
+    }
+
+    @Test(
+        "a process that is interrupted ends with 128 and the number of the first signal",
+        arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
+    func interrupted(signal: Int32, status: Int32) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages, "--fault", "page=2:stall:600")
+        let sync = try TarnProcess(["sync", "--file", file, "--base", server.base])
+        try await eventually { server.requests.contains { $0.contains("page=2 ") } }
+        sync.send(signal)
+        let synced = await sync.end()
+        #expect(synced.status == status, "\(synced.error)")
+        let watch = try TarnProcess(["watch", "Item", "--file", file])
+        try await eventually { !watch.output.isEmpty }
+        watch.send(signal)
+        let watched = await watch.end()
+        #expect(watched.status == status && watched.error == "", "\(watched.error)")
+    }
+
+    @Test("under nohup a SIGHUP ends nothing")
+    func withoutTerminal() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let watch = try TarnProcess(["nohup", TarnProcess.executable, "watch", "Item", "--file", file], program: "/usr/bin/env")
+        try await eventually { watch.output.contains("count") }
+        watch.send(SIGHUP)
+        watch.send(SIGTERM)
+        let ended = await watch.end()
+        #expect(ended.status == 143, "\(ended)")
+    }
+
+    @Test("`tarn --help` lists exactly the codes that are tested here")
+    func documented() async throws {
+        let help = try await tarn("--help").output
+        let text = try #require(help.firstMatch(of: /Exit codes: ([^.]*)\./)?.1)
+        let listed = Set(text.matches(of: /\d+/).compactMap { Int32($0.0) })
+        // 8 takes two syncs (`ForEachKillTests`), and 9 commits meanwhile (`ReadOnlyTests`).
+        #expect(listed == Set(Self.cases.map(\.status) + [8, 9, 130, 143, 129]))
+    }
+}

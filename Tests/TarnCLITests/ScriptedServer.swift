@@ -1,0 +1,137 @@
+// A real server in the test's process whose answers are a closure: it may wait, count, and change
+// its mind between two requests.
+
+import Foundation
+import Glibc
+import Synchronization
+
+/// Answers every request on a thread of its own, and closes the connection after each.
+final class ScriptedServer: Sendable {
+    struct Request: Sendable {
+        var method: String
+        var target: String
+        var head: String
+
+        /// The value of a field; nil if the request does not have it.
+        func field(_ name: String) -> String? {
+            head.split(separator: "\r\n").dropFirst().first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
+                .map { $0.dropFirst(name.utf8.count + 1).trimmingCharacters(in: .whitespaces) }
+        }
+
+        /// Whether the client has the version of this tag.
+        func hasTag(_ tag: String) -> Bool { field("If-None-Match") == "\"\(tag)\"" }
+    }
+
+    struct Answer: Sendable {
+        var status = "200 OK"
+        var fields: [String] = []
+        var body = ""
+
+        static let notModified = Answer(status: "304 Not Modified")
+
+        /// A body with a tag; 304 if the client has it.
+        static func tagged(_ tag: String, _ request: Request, _ body: String, _ fields: String...) -> Answer {
+            if request.hasTag(tag) { return Answer(status: "304 Not Modified", fields: ["ETag: \"\(tag)\""] + fields) }
+            return Answer(fields: ["ETag: \"\(tag)\""] + fields, body: body)
+        }
+    }
+
+    let port: Int
+    private let descriptor: Int32
+    private let received: Received
+
+    private final class Received: Sendable {
+        let requests = Mutex<[Request]>([])
+    }
+
+    var base: String { "http://127.0.0.1:\(port)" }
+    /// In the order in which they arrived.
+    var requests: [Request] { received.requests.withLock(\.self) }
+    var targets: [String] { requests.map(\.target) }
+
+    init(_ answer: @escaping @Sendable (Request) -> Answer) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && listen(descriptor, 128) == 0 && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        guard isBound else { throw LocalServer.Failure(description: "no socket") }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+        let received = Received()
+        self.received = received
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { return }
+                _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+                Thread.detachNewThread {
+                    ScriptedServer.serve(connection, received, answer)
+                    close(connection)
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
+
+    private static func serve(_ connection: Int32, _ received: Received, _ answer: (Request) -> Answer) {
+        var head: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let text = String(decoding: head, as: UTF8.self)
+            if let end = text.range(of: "\r\n\r\n") {
+                let parts = text.split(separator: " ", maxSplits: 2)
+                guard parts.count == 3 else { return }
+                let request = Request(method: String(parts[0]), target: String(parts[1]), head: String(text[..<end.lowerBound]))
+                received.requests.withLock { $0.append(request) }
+                let answer = answer(request)
+                let hasBody = !answer.status.hasPrefix("304")
+                let fields = (answer.fields + (hasBody ? ["Content-Length: \(answer.body.utf8.count)"] : []) + ["Connection: close"])
+                let bytes = Array(
+                    ("HTTP/1.1 \(answer.status)\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + (hasBody ? answer.body : "")).utf8)
+                var sent = 0
+                while sent < bytes.count {
+                    let count = bytes[sent...].withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    guard count > 0 else { return }
+                    sent += count
+                }
+                return
+            }
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { return }
+            head += buffer[..<count]
+        }
+    }
+}
+
+/// A gate that threads of a server wait at until a test opens it.
+final class ThreadGate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let arrived = Mutex(0)
+
+    /// Blocks the thread until the gate is opened once for it; for two minutes at most.
+    func wait() {
+        arrived.withLock { $0 += 1 }
+        _ = semaphore.wait(timeout: .now() + 120)
+    }
+
+    func open() { semaphore.signal() }
+
+    /// Returns when so many threads have come to the gate.
+    func reached(_ count: Int = 1) async throws {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while arrived.withLock({ $0 < count }) {
+            guard ContinuousClock.now < deadline else { throw LocalServer.Failure(description: "nobody came to the gate") }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+}

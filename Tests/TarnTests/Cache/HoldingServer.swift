@@ -1,0 +1,93 @@
+// A server that takes requests and answers none until it is told to: for what goes on while a
+// transfer is under way.
+
+import Foundation
+import Glibc
+import Synchronization
+
+final class HoldingServer: Sendable {
+    private struct State: Sendable {
+        var connections: [Int32] = []
+        var held = 0
+        var leftByClient = 0
+        var answer: String?
+    }
+
+    let port: Int
+    private let descriptor: Int32
+    private let state = Mutex(State())
+
+    var base: String { "http://127.0.0.1:\(port)" }
+    /// How many requests were read.
+    var held: Int { state.withLock { $0.held } }
+    /// How many clients have closed their connection before they had an answer.
+    var leftByClient: Int { state.withLock { $0.leftByClient } }
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        guard isBound else { throw LocalServer.Failure(description: "no socket") }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        self.descriptor = descriptor
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { return }
+                guard let self else { return }
+                Thread.detachNewThread { self.serve(connection) }
+            }
+        }
+    }
+
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Answers every request, those that wait and those that come.
+    func answer(_ body: String) {
+        let text =
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        let waiting = state.withLock { state in
+            state.answer = text
+            defer { state.connections = [] }
+            return state.connections
+        }
+        for connection in waiting { Self.send(text, connection) }
+    }
+
+    private static func send(_ text: String, _ connection: Int32) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        shutdown(connection, Int32(SHUT_WR))
+    }
+
+    private func serve(_ connection: Int32) {
+        defer { close(connection) }
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+            guard recv(connection, &byte, 1, 0) == 1 else { return }
+            head.append(byte)
+        }
+        let answer = state.withLock { state in
+            state.held += 1
+            if state.answer == nil { state.connections.append(connection) }
+            return state.answer
+        }
+        if let answer { Self.send(answer, connection) }
+        // Until the client closes.
+        while recv(connection, &byte, 1, 0) == 1 {}
+        state.withLock { state in
+            guard let index = state.connections.firstIndex(of: connection) else { return }
+            state.connections.remove(at: index)
+            state.leftByClient += 1
+        }
+    }
+}

@@ -1,0 +1,327 @@
+// Syncs that are interrupted and continued: what was finished is not asked for again, and what
+// fails for one parent is passed by.
+
+import Foundation
+import Synchronization
+import Tarn
+import Testing
+
+@Suite("Mirror: continued syncs", .timeLimit(.minutes(5)))
+struct MirrorContinuedSyncTests {
+    /// Lists, boards, and the cards of each board, without validators.
+    private static let yaml = """
+        api: { base: https://api.test.example }
+        entities:
+          Topic: { key: id, attributes: { id: int } }
+          Board: { key: id, attributes: { id: int } }
+          Card:
+            key: id
+            attributes: { id: int, text: string }
+            relationships: { board: { to: Board, inverse: cards } }
+        endpoints:
+          topics: { path: /topics, entity: Topic }
+          boards: { path: /boards, entity: Board }
+          cards:
+            path: '/boards/{board.id}/cards'
+            for_each: { entity: Board, parent: board }
+            entity: Card
+        """
+
+    /// A server whose boards may be changed, and that stops a sync at a target.
+    private final class Boards: Sendable {
+        let state = Mutex((boards: Array(1...10), stopsAt: "", stops: 0, statuses: [Int: String](), bodies: [Int: String]()))
+        let gate = ThreadGate()
+
+        func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+            let stops = state.withLock { state in
+                defer { if request.target == state.stopsAt { state.stopsAt = "" } }
+                return request.target == state.stopsAt
+            }
+            if stops { gate.wait() }
+            if request.target == "/topics" { return .init(body: #"[{"id":1}]"#) }
+            let (boards, statuses, bodies) = state.withLock { ($0.boards, $0.statuses, $0.bodies) }
+            if request.target == "/boards" { return .init(body: "[" + boards.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]") }
+            let board = Int(request.target.split(separator: "/")[1]) ?? 0
+            if let status = statuses[board] { return .init(status: status, body: #"{"message":"no"}"#) }
+            return .init(body: bodies[board] ?? #"[{"id":\#(board),"text":"t"}]"#)
+        }
+
+        func stop(at target: String) {
+            state.withLock { state in
+                state.stopsAt = target
+                state.stops += 1
+            }
+        }
+
+        /// Returns when a request is held.
+        func reached() async throws { try await gate.reached(state.withLock(\.stops)) }
+    }
+
+    private struct Bed {
+        let boards = Boards()
+        let server: ScriptedServer
+        var store: MirrorStore
+
+        init(_ yaml: String = MirrorContinuedSyncTests.yaml) throws {
+            let boards = boards
+            server = try ScriptedServer { boards.answer($0) }
+            store = try MirrorStore(yaml: yaml)
+        }
+
+        /// What was requested since a number of requests.
+        func asked(since count: Int) -> [String] { Array(server.targets.dropFirst(count)) }
+
+        func sync(_ names: Set<String>? = nil, _ change: @escaping (inout Mirror.Options) -> Void = { _ in }) async throws -> SyncReport {
+            try await store.sync(server.base, names: names, options: change)
+        }
+
+        /// A sync that is cancelled while the server has a request.
+        func interrupted(at target: String) async throws -> SyncReport {
+            boards.stop(at: target)
+            let server = server, store = store
+            let sync = Task { try await store.sync(server.base) }
+            try await boards.reached()
+            sync.cancel()
+            boards.gate.open()
+            return try await sync.value
+        }
+    }
+
+    private static func cards(_ boards: some Sequence<Int>) -> [String] { boards.map { "/boards/\($0)/cards" } }
+
+    @Test("a sync that continues an interrupted one asks neither for finished endpoints nor for finished parents; the one after it asks for all")
+    func continued() async throws {
+        let bed = try Bed()
+        let first = try await bed.interrupted(at: "/boards/6/cards")
+        guard case .cancelled? = first.failures.last else {
+            Issue.record("\(first.texts)")
+            return
+        }
+        #expect(bed.server.targets == ["/topics", "/boards"] + Self.cards(1...6))
+        var asked = bed.server.targets.count
+        let second = try await bed.sync()
+        #expect(second.failures.isEmpty && second.resumed != nil, "\(second.texts)")
+        #expect(bed.asked(since: asked) == Self.cards(6...10))
+        #expect(second.endpoint("topics")?.wasFinished == true && second.endpoint("boards")?.wasFinished == true)
+        #expect(second.endpoint("cards").map { $0.finishedParents == 5 && $0.pages == 5 && !$0.wasFinished } == true)
+        #expect(try bed.store.count("Card") == 10)
+        asked = bed.server.targets.count
+        let third = try await bed.sync()
+        #expect(third.resumed == nil && third.endpoints.allSatisfy { !$0.wasFinished && $0.finishedParents == 0 })
+        #expect(bed.asked(since: asked) == ["/topics", "/boards"] + Self.cards(1...10))
+    }
+
+    @Test("a sync that is interrupted again and again comes to its end without asking twice for what it had")
+    func interruptedAgainAndAgain() async throws {
+        let bed = try Bed()
+        for target in ["/boards"] + Self.cards([2, 3, 7]) { _ = try await bed.interrupted(at: target) }
+        let last = try await bed.sync()
+        #expect(last.failures.isEmpty && last.resumed != nil)
+        // Once more for each that was interrupted.
+        #expect(bed.server.targets.count == 12 + 4)
+        #expect(try bed.store.count("Card") == 10)
+    }
+
+    @Test("parents that were added meanwhile are walked, wherever they stand; those that were removed are not")
+    func otherParents() async throws {
+        let bed = try Bed()
+        bed.boards.state.withLock { $0.boards = [2, 4, 6, 8] }
+        _ = try await bed.interrupted(at: "/boards/6/cards")
+        try await bed.store.open().write { writer in
+            for key in [1, 3, 9] { try writer.put("Board", RecordKey(Int64(key)), []) }
+            _ = try writer.delete("Board", RecordKey(8))
+        }
+        let asked = bed.server.targets.count
+        let report = try await bed.sync()
+        #expect(report.failures.isEmpty)
+        #expect(bed.asked(since: asked) == Self.cards([1, 3, 6, 9]))
+    }
+
+    @Test("told to begin anew, or to fetch everything again, a sync asks for everything", arguments: [false, true])
+    func beginsAnew(refetches: Bool) async throws {
+        let bed = try Bed()
+        _ = try await bed.interrupted(at: "/boards/6/cards")
+        let asked = bed.server.targets.count
+        let report = try await bed.sync { options in
+            options.restarts = !refetches
+            options.refetches = refetches
+        }
+        #expect(report.resumed == nil)
+        #expect(bed.asked(since: asked) == ["/topics", "/boards"] + Self.cards(1...10))
+    }
+
+    @Test("a sync of other endpoints in between asks for what it names, and the interrupted one is continued all the same")
+    func otherSelection() async throws {
+        let bed = try Bed()
+        _ = try await bed.interrupted(at: "/boards/6/cards")
+        var asked = bed.server.targets.count
+        #expect(try await bed.sync(["topics"]).resumed == nil)
+        #expect(bed.asked(since: asked) == ["/topics"])
+        asked = bed.server.targets.count
+        #expect(try await bed.sync().resumed != nil)
+        // Finished by another sync since: asked for once more.
+        #expect(bed.asked(since: asked) == ["/topics"] + Self.cards(6...10))
+    }
+
+    @Test("a changed description, and seven days, end what was interrupted")
+    func endsByItself() async throws {
+        for (yaml, days) in [(Self.yaml.replacing("{ id: int, text: string }", with: "{ id: int }"), 0.0), (Self.yaml, 8.0), (Self.yaml, 6.0)] {
+            var bed = try Bed()
+            _ = try await bed.interrupted(at: "/boards/6/cards")
+            let path = bed.store.path
+            bed.store.description = try Description.parse(yaml, file: "tarn.yaml")
+            bed.store.description.storePath = path
+            let asked = bed.server.targets.count
+            let report = try await bed.sync { $0.time.now = { Date().addingTimeInterval(days * 86_400) } }
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            let continues = days == 6
+            #expect((report.resumed != nil) == continues)
+            #expect(bed.asked(since: asked).count == (continues ? 5 : 12))
+        }
+    }
+
+    @Test("progress of an earlier version, which names no sync, is not taken for finished")
+    func olderCheckpoints() async throws {
+        let bed = try Bed()
+        _ = try await bed.interrupted(at: "/boards/6/cards")
+        try await bed.store.open().write { writer in
+            for name in ["topics", "cards 1"] {
+                guard var checkpoint = try writer.access.checkpoint(name) else { continue }
+                checkpoint.sync = nil
+                try writer.setCheckpoint(name, checkpoint)
+            }
+        }
+        let asked = bed.server.targets.count
+        _ = try await bed.sync()
+        #expect(bed.asked(since: asked) == ["/topics"] + Self.cards([1] + Array(6...10)))
+    }
+
+    @Test("a sync that loses the network after some pages is continued; without a page it is over, and the next one begins anew")
+    func lostNetwork() async throws {
+        let bed = try Bed(), dead = DeadPort()
+        let left = Mutex(5)
+        let transport = ClosureTransport { request in
+            let isCut = left.withLock { left in
+                left -= 1
+                return left < 0
+            }
+            var request = request
+            if isCut { request.url = "http://127.0.0.1:\(dead.port)/" }
+            return try await MirrorStore.impatient().send(request)
+        }
+        let first = try await bed.store.sync(bed.server.base, transport: transport, options: { $0.prefetches = false })
+        #expect(first.failures.last?.isUnreachable == true && first.pages == 5)
+        #expect(try await bed.store.sync("http://127.0.0.1:\(dead.port)").resumed != nil)
+        let asked = bed.server.targets.count
+        #expect(try await bed.sync().resumed == nil)
+        #expect(bed.asked(since: asked).count == 12)
+    }
+
+    // MARK: Failures of parents
+
+    @Test("refusals and unreadable answers for single parents are passed by, and reported by kind with a count and the first of them")
+    func passedBy() async throws {
+        let bed = try Bed()
+        bed.boards.state.withLock { state in
+            state.statuses = [2: "403 No", 3: "404 Gone", 5: "403 No", 9: "451 Law"]
+            state.bodies = [7: "<html>"]
+        }
+        for _ in 0..<2 {
+            let asked = bed.server.targets.count
+            let report = try await bed.sync()
+            #expect(bed.asked(since: asked) == ["/topics", "/boards"] + Self.cards(1...10))
+            #expect(report.failures.count == 4, "\(report.texts)")
+            #expect(report.texts.first?.contains("for 2 records of Board") == true, "\(report.texts)")
+            #expect(report.texts.first?.contains("/boards/2/cards: the server answers 403: no") == true, "\(report.texts)")
+            #expect(report.texts.contains { $0.contains("/boards/7/cards: not valid JSON") })
+            #expect(try bed.store.count("Card") == 5)
+        }
+        #expect(try bed.store.checkpoint("cards 2")?.failure?.kind == "403")
+        #expect(try bed.store.checkpoint("cards 1")?.failure == nil)
+        // What is no failure any more is none.
+        bed.boards.state.withLock { ($0.statuses, $0.bodies) = ([:], [:]) }
+        #expect(try await bed.sync().failures.isEmpty)
+        #expect(try bed.store.checkpoint("cards 2")?.failure == nil && bed.store.count("Card") == 10)
+    }
+
+    @Test("a sync that continues another one does not ask again for parents that were passed by, and reports them")
+    func rememberedFailures() async throws {
+        let bed = try Bed()
+        bed.boards.state.withLock { $0.statuses = [2: "403 No", 4: "404 Gone"] }
+        _ = try await bed.interrupted(at: "/boards/6/cards")
+        let asked = bed.server.targets.count
+        let report = try await bed.sync()
+        #expect(bed.asked(since: asked) == Self.cards(6...10))
+        #expect(report.failures.count == 2 && report.texts.contains { $0.contains("/boards/2/cards: the server answers 403") }, "\(report.texts)")
+        #expect(report.endpoint("cards")?.finishedParents == 5)
+    }
+
+    @Test("refused credentials and limits end the endpoint at once", arguments: ["401 No", "407 No", "429 Slowly"])
+    func wholeEndpoint(status: String) async throws {
+        let bed = try Bed()
+        bed.boards.state.withLock { $0.statuses = [2: status] }
+        let report = try await bed.sync()
+        #expect(bed.server.targets.last == "/boards/2/cards" && report.failures.count == 1, "\(report.texts)")
+    }
+
+    @Test("five parents in a row for which the server itself fails end the endpoint; those that are known to fail so do not count")
+    func illServer() async throws {
+        let bed = try Bed()
+        bed.boards.state.withLock { state in
+            for board in 2...8 { state.statuses[board] = "500 Oops" }
+        }
+        let first = try await bed.sync()
+        #expect(bed.server.targets.last == "/boards/6/cards" && first.failures.count == 2, "\(first.texts)")
+        let asked = bed.server.targets.count
+        let second = try await bed.sync()
+        #expect(bed.asked(since: asked).last == "/boards/10/cards" && second.failures.count == 1, "\(second.texts)")
+        #expect(second.texts.first?.contains("for 7 records of Board") == true, "\(second.texts)")
+    }
+
+    @Test("what a parent that is passed by has listed before is no orphan; that of the others is")
+    func orphansOfPassedBy() async throws {
+        let bed = try Bed(Self.yaml + "\n    orphans: after_one_scan\n")
+        _ = try await bed.sync()
+        bed.boards.state.withLock { state in
+            state.statuses = [2: "403 No"]
+            state.bodies = [3: #"[{"id":33,"text":"t"}]"#]
+        }
+        for _ in 0..<3 { _ = try await bed.sync() }
+        #expect(try bed.store.read { try $0.record("Card", RecordKey(2)) } != nil)
+        #expect(try bed.store.read { try $0.record("Card", RecordKey(3)) } == nil)
+        // The parent that was passed by is looked at again when it is complete.
+        bed.boards.state.withLock { ($0.statuses, $0.bodies[2]) = ([:], #"[{"id":22,"text":"t"}]"#) }
+        for _ in 0..<2 { _ = try await bed.sync() }
+        #expect(try bed.store.read { try $0.record("Card", RecordKey(2)) } == nil)
+    }
+
+    // MARK: Two syncs at once
+
+    @Test("of two syncs of one endpoint into one store one ends with the process that is at work, or waits for it; others go on side by side")
+    func busy() async throws {
+        let bed = try Bed()
+        bed.boards.stop(at: "/boards")
+        let server = bed.server, store = bed.store
+        async let first = store.sync(server.base, names: ["topics", "boards"])
+        try await bed.boards.reached()
+        let asked = bed.server.targets.count
+        let second = try await bed.sync()
+        guard case .busy(endpoint: "topics", processID: let processID)? = second.failures.first, processID == getpid() else {
+            Issue.record("\(second.texts)")
+            return
+        }
+        #expect(bed.server.targets.count == asked && second.texts.first?.contains("this process (\(getpid()))") == true)
+        #expect(try await bed.sync(["cards"]).failures.isEmpty)
+        async let third = store.sync(server.base, names: ["topics"], options: { $0.waitsForOtherSyncs = true })
+        let cancelled = Task { try await store.sync(server.base, names: ["boards"], options: { $0.waitsForOtherSyncs = true }) }
+        cancelled.cancel()
+        guard case .cancelled? = try await cancelled.value.failures.first else {
+            Issue.record("the waiting sync was not cancelled")
+            return
+        }
+        bed.boards.gate.open()
+        #expect(try await first.failures.isEmpty)
+        #expect(try await third.failures.isEmpty)
+        #expect(bed.server.targets.filter { $0 == "/topics" }.count == 2 && bed.server.targets.filter { $0 == "/boards" }.count == 1)
+    }
+}

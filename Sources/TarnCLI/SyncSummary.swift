@@ -119,10 +119,26 @@ struct SyncSummary {
             for path in imported.unmapped.prefix(20) { lines.append("  \(path.entity): \(path.path)  (\(path.count) times)") }
             if imported.unmapped.count > 20 { lines.append("  … and \(imported.unmapped.count - 20) more paths") }
         }
-        if imported.diagnosticCount > 0 {
-            lines.append(imported.diagnosticCount == 1 ? "1 value did not fit its type:" : "\(imported.diagnosticCount) values did not fit their types:")
-            for diagnostic in imported.diagnostics.prefix(10) { lines.append("  \(diagnostic)") }
-            if imported.diagnosticCount > 10 { lines.append("  … and \(imported.diagnosticCount - 10) more") }
+        if !imported.diagnosticGroups.isEmpty {
+            lines.append("Not imported as received:")
+            for group in imported.diagnosticGroups.prefix(20) {
+                lines.append("  \(group.count > 1 ? "\(group.count) times, the first: " : "")\(group.first)")
+            }
+            if imported.diagnosticGroups.count > 20 { lines.append("  … and \(imported.diagnosticGroups.count - 20) more kinds") }
+        }
+        if !report.absentAttributes.isEmpty {
+            lines.append("Attributes without a value in any record (check their JSON paths):")
+            for attribute in report.absentAttributes.prefix(20) {
+                lines.append("  \(attribute.entity).\(attribute.attribute)  (\(attribute.records) \(attribute.records == 1 ? "record" : "records"))")
+            }
+            if report.absentAttributes.count > 20 { lines.append("  … and \(report.absentAttributes.count - 20) more attributes") }
+        }
+        for endpoint in report.endpoints {
+            for skipped in endpoint.skippedParents {
+                lines.append(
+                    "\(endpoint.name): nothing requested for \(skipped.count) \(skipped.count == 1 ? "record" : "records") of "
+                        + "\(skipped.entity) without a value for {\(skipped.name)}; the first: \(skipped.first)")
+            }
         }
         return lines
     }
@@ -139,6 +155,7 @@ struct SyncSummary {
             if endpoint.wasFinished { text += ",\"finished_before\":true" }
             if endpoint.finishedParents > 0 { text += ",\"parents_finished_before\":\(endpoint.finishedParents)" }
             if endpoint.ignored > 0 { text += ",\"ignored\":\(endpoint.ignored)" }
+            if !endpoint.skippedParents.isEmpty { append(endpoint.skippedParents, to: &text) }
             if let choice = endpoint.pagination {
                 text += ",\"pagination\":{\"style\":"
                 text.appendJSONString(choice.style)
@@ -170,9 +187,37 @@ struct SyncSummary {
         }
         text += "},\"diagnostics\":"
         append(report.report.diagnostics.map(\.description), to: &text)
+        text += ",\"diagnostic_groups\":["
+        for (index, group) in report.report.diagnosticGroups.enumerated() {
+            text += (index > 0 ? "," : "") + "{\"code\":\"\(group.code.rawValue)\",\"entity\":"
+            text.appendJSONString(group.entity)
+            if let field = group.field {
+                text += ",\"field\":"
+                text.appendJSONString(field)
+            }
+            text += ",\"count\":\(group.count),\"first\":"
+            text.appendJSONString(group.first.description)
+            text += "}"
+        }
+        text += "],\"absent_attributes\":"
+        append(report.absentAttributes.map { "\($0.entity).\($0.attribute)" }, to: &text)
         text += ",\"unmapped\":"
         append(report.report.unmapped.map { "\($0.entity): \($0.path)" }, to: &text)
         return text + "}"
+    }
+
+    private func append(_ parents: [SkippedParents], to text: inout String) {
+        text += ",\"skipped_parents\":["
+        for (index, skipped) in parents.enumerated() {
+            text += (index > 0 ? "," : "") + "{\"entity\":"
+            text.appendJSONString(skipped.entity)
+            text += ",\"name\":"
+            text.appendJSONString(skipped.name)
+            text += ",\"count\":\(skipped.count),\"first\":"
+            text.appendJSONString(skipped.first)
+            text += "}"
+        }
+        text += "]"
     }
 
     private func append(_ orphans: OrphanReport, to text: inout String) {

@@ -57,6 +57,10 @@ public struct ImportReport: Sendable, Hashable {
     public var diagnostics: [Diagnostic] = []
     /// How many there were.
     public var diagnosticCount = 0
+    /// All diagnostics, grouped by code, entity and field, in the order in which the groups were met.
+    public var diagnosticGroups: [DiagnosticGroup] = []
+    /// By entity name: the attributes that no record had.
+    var presence: [String: FieldPresence] = [:]
     /// How many records, nested ones included, were skipped: they have no usable key, or values that have to be unique and
     /// are another record's.
     public var skipped = 0
@@ -83,6 +87,23 @@ public struct ImportReport: Sendable, Hashable {
     /// Answers that were older than what is stored, and changed nothing.
     public var older: Int { entities.values.reduce(0) { $0 + $1.older } }
 
+    /// Attributes that none of the records had, not even as null, in the order of entities and attributes.
+    ///
+    /// An entity counts once a response lists records of it: excerpts may lack attributes.
+    public var absentAttributes: [AbsentAttribute] {
+        presence.sorted { $0.key < $1.key }.flatMap { entity, presence in
+            guard presence.records > 0 else { return [AbsentAttribute]() }
+            return presence.absent.sorted().map { AbsentAttribute(entity: entity, attribute: $0, records: presence.records) }
+        }
+    }
+
+    /// Adds one diagnostic.
+    public mutating func add(_ diagnostic: Diagnostic) {
+        diagnosticCount += 1
+        if diagnostics.count < ImportReport.diagnosticLimit { diagnostics.append(diagnostic) }
+        diagnosticGroups.add([DiagnosticGroup(diagnostic)])
+    }
+
     /// Adds another report, as of the next page.
     public mutating func add(_ other: ImportReport) {
         for (entity, counts) in other.entities {
@@ -90,6 +111,12 @@ public struct ImportReport: Sendable, Hashable {
         }
         diagnostics += other.diagnostics.prefix(max(0, ImportReport.diagnosticLimit - diagnostics.count))
         diagnosticCount += other.diagnosticCount
+        diagnosticGroups.add(other.diagnosticGroups)
+        presence.merge(other.presence) { known, other in
+            var known = known
+            known.add(other)
+            return known
+        }
         skipped += other.skipped
         dropped += other.dropped
         listed += other.listed
@@ -120,6 +147,8 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
         case valueUnknown = "value.unknown"
         /// Null where the schema says that there is a value: null is stored.
         case valueNull = "value.null"
+        /// A listed record without an attribute that the schema requires: a stored value is kept.
+        case valueAbsent = "value.absent"
         /// A relationship's value that is neither an object, a key, nor a list of them: the old one is kept.
         case relationshipType = "relationship.type"
         /// A bare key of a record that is not there, for a relationship that would be stored in that record.

@@ -104,10 +104,7 @@ extension Importer {
                     relationship.field, to: target, position: relationship.isOrdered ? UInt32(position) : nil, of: relationship.owner,
                     member, &writer)
             guard let outcome else {
-                drafter.diagnosticCount += 1
-                if drafter.diagnostics.count < diagnosticLimit {
-                    drafter.diagnostics.append(relationship.unstorable(member, of: target, path: path(of: list)))
-                }
+                report(relationship.unstorable(member, of: target, path: path(of: list)))
                 continue
             }
             if case .updated = outcome { countUpdated(ownerPlan, member, in: &tally) }

@@ -134,8 +134,7 @@ extension Importer {
     }
 
     /// Counts a diagnostic, and keeps it if there is room.
-    func report(_ diagnostic: @autoclosure () -> Diagnostic) {
-        drafter.diagnosticCount += 1
-        if drafter.diagnostics.count < diagnosticLimit { drafter.diagnostics.append(diagnostic()) }
+    func report(_ diagnostic: Diagnostic) {
+        if drafter.diagnostics.keepsNext(diagnostic.code, diagnostic.entity, diagnostic.field) { drafter.diagnostics.add(diagnostic) }
     }
 }

@@ -16,10 +16,9 @@ extension Importer {
 
     /// A value that a hook set and the attribute's type does not take.
     func reportRefused(_ plan: EntityPlan, _ key: Bytes, _ field: String, _ json: JSONValue) {
-        drafter.diagnosticCount += 1
-        guard drafter.diagnostics.count < diagnosticLimit else { return }
+        guard drafter.diagnostics.keepsNext(.valueType, plan.entity.name, field) else { return }
         let text = json.text
-        drafter.diagnostics.append(
+        drafter.diagnostics.add(
             Diagnostic(
                 code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description, field: field,
                 message: "what a hook set is no value of this attribute; what the response says is taken",
@@ -80,9 +79,8 @@ extension Importer {
                 }
             } catch let error as StoreError {
                 guard case .deleteDenied = error else { throw error }
-                drafter.diagnosticCount += 1
-                guard drafter.diagnostics.count < diagnosticLimit else { continue }
-                drafter.diagnostics.append(
+                guard drafter.diagnostics.keepsNext(.deleteDenied, plan.entity.name, nil) else { continue }
+                drafter.diagnostics.add(
                     Diagnostic(
                         code: .deleteDenied, path: "$", entity: plan.entity.name, key: key.description, field: nil,
                         message: "it is no more at the server, and stays here: \(error)"))
@@ -107,10 +105,9 @@ extension Importer {
             if case .created = dropped.outcome {
                 report.dropped.append(ListedRecord(entity: dropped.entity, storageKey: dropped.storageKey))
             }
-            drafter.diagnosticCount += 1
-            guard drafter.diagnostics.count < diagnosticLimit else { continue }
+            guard drafter.diagnostics.keepsNext(.notUnique, entity.name, dropped.index) else { continue }
             func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { writer.access.describe($0) } }
-            drafter.diagnostics.append(
+            drafter.diagnostics.add(
                 Diagnostic(
                     code: .notUnique, path: "$", entity: entity.name, key: describe(dropped.storageKey), field: dropped.index,
                     message:

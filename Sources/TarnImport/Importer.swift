@@ -27,8 +27,8 @@ public final class Importer {
     private var editedParser: JSONParser?
     /// How many diagnostics a report holds; all are counted. 100 if nothing is said.
     public var diagnosticLimit: Int {
-        get { drafter.diagnosticLimit }
-        set { drafter.diagnosticLimit = max(0, newValue) }
+        get { drafter.diagnostics.limit }
+        set { drafter.diagnostics.limit = max(0, newValue) }
     }
 
     /// - Throws: `ImportError.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
@@ -173,7 +173,7 @@ public final class Importer {
     }
 
     /// The diagnostics of the unit so far.
-    public var diagnostics: [Diagnostic] { drafter.diagnostics }
+    public var diagnostics: [Diagnostic] { drafter.diagnostics.diagnostics }
 
     /// Whether the unit has failed, and can only be discarded: a record has no key where ``KeylessPolicy/fail`` is said.
     public var hasFailed: Bool { drafter.failure != nil }
@@ -277,8 +277,10 @@ public final class Importer {
         for (index, counts) in tally.counts.enumerated() where counts != ImportReport.Counts() {
             report.entities[plan.plans[index].entity.name] = counts
         }
-        report.diagnostics = drafter.diagnostics
-        report.diagnosticCount = drafter.diagnosticCount
+        report.diagnostics = drafter.diagnostics.diagnostics
+        report.diagnosticCount = drafter.diagnostics.count
+        report.diagnosticGroups = drafter.diagnostics.groups
+        report.presence = drafter.presence.fields(plan.plans)
         report.skipped += drafter.skipped
         report.conflicts = drafter.list.conflicts
         for plan in plan.plans {

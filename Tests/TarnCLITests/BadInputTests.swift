@@ -42,7 +42,7 @@ struct BadInputTests {
             name: "an entity without a key in the response", status: 1,
             line: "tarn: GET BASE/items: no record can be stored: key.missing at $[0]: Item", pages: [recording("/items", #"[{"name":"x"}]"#)]),
         Case(
-            name: "some records without a key", status: 3, line: "1 value did not fit its type:",
+            name: "some records without a key", status: 3, line: "Not imported as received:",
             pages: [recording("/items", #"[{"name":"x"},{"id":7,"name":"y"}]"#)], keys: [7]),
     ]
 
@@ -60,6 +60,27 @@ struct BadInputTests {
         let list = try await tarn("list", "Item", "--file", file)
         #expect(list.status == 0, "\(list.error)")
         #expect(try list.lines.map { try json($0)["id"] as? Int } == each.keys)
+    }
+
+    @Test("what a sync leaves out is one line a field, with the number and one example, as text and as JSON")
+    func omissions() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let items = (1...366).map { "{\"id\":\($0)}" }.joined(separator: ",")
+        let server = try LocalServer([recording("/items", "[\(items)]", "ETag: \"a\"")])
+        let result = try await tarn("sync", "--file", file, "--base", server.base, "--json")
+        #expect(result.status == 0)
+        #expect(
+            result.errorLines == [
+                "Not imported as received:",
+                "  366 times, the first: value.absent at $[0]: Item 1.name: absent, and the schema requires a value; a stored value is kept",
+                "Attributes without a value in any record (check their JSON paths):",
+                "  Item.name  (366 records)",
+            ])
+        let summary = try json(result.output)
+        let group = try #require((summary["diagnostic_groups"] as? [[String: Any]])?.first)
+        #expect(group["code"] as? String == "value.absent" && group["field"] as? String == "name" && group["count"] as? Int == 366)
+        #expect(summary["absent_attributes"] as? [String] == ["Item.name"])
     }
 
     @Test("an unreachable server is exit 5 with one line; nothing was ever complete, so nothing is said about old answers")

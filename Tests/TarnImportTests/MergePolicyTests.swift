@@ -176,7 +176,7 @@ struct MergePolicyTests {
         let bed = try bed(EntityMapping(tombstone: TombstoneRule(path: "state.gone", equals: "true")))
         try bed.take(#"[{"id":1,"name":"a","notes":[{"id":1},{"id":2}]},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#, "Task")
         let added = try bed.add(
-            #"[{"id":1,"state":{"gone":true},"tags":[{"id":77}],"name":null},{"id":2,"state":{"gone":false},"name":"B"},{"id":9,"state":{"gone":true}},{"id":3,"state":null}]"#,
+            #"[{"id":1,"state":{"gone":true},"tags":[{"id":77}],"name":null},{"id":2,"state":{"gone":false},"name":"B"},{"id":9,"state":{"gone":true}},{"id":3,"name":"c","state":null}]"#,
             "Task")
         #expect(added.count == 4 && added.listed.count == 2)
         let report = try bed.commit()

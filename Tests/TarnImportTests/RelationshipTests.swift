@@ -87,7 +87,7 @@ struct RelationshipTests {
         let bed = try Forge.store()
         try bed.take(#"[{"id":1,"title":"a","author":1,"labels":[1,2],"comments":[{"id":1}]}]"#, "Issue")
         let (lines, sequence) = (try bed.lines(), try bed.sequence)
-        let report = try bed.take(#"[{"id":1,"\#(field)":\#(json)}]"#, "Issue")
+        let report = try bed.take(#"[{"id":1,"title":"a","\#(field)":\#(json)}]"#, "Issue")
         #expect(report.diagnostics.map(\.code) == [.relationshipType])
         #expect(report.diagnostics.first?.path == path)
         #expect(report.diagnostics.first?.field == field && report.diagnostics.first?.key == "1")
@@ -99,7 +99,7 @@ struct RelationshipTests {
     func keylessObject() throws {
         let bed = try Forge.store()
         try bed.take(#"[{"id":1,"title":"a","author":1}]"#, "Issue")
-        let report = try bed.take(#"[{"id":1,"author":{"login":"x"}}]"#, "Issue")
+        let report = try bed.take(#"[{"id":1,"title":"a","author":{"login":"x"}}]"#, "Issue")
         #expect(try bed.related("Issue", 1, "author") == ["1?"])
         #expect(report.diagnostics.map { "\($0.code.rawValue) \($0.path)" } == ["key.missing $[0].author"])
     }

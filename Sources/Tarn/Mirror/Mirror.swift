@@ -194,6 +194,8 @@ public struct Mirror: Sendable {
         }
         await finish(run, &sync)
         await saveBudgets(&sync)
+        // A store that cannot be read has failed the sync already.
+        sync.absentAttributes = (try? sync.report.absentAttributes.withoutStoredValues(in: store)) ?? []
         return sync
     }
 

@@ -128,8 +128,7 @@ struct OrphanJudge: Sendable {
             } catch let error as StoreError {
                 guard case .deleteDenied = error else { throw error }
                 verdict.denied = 1
-                imported.diagnosticCount += 1
-                imported.diagnostics.append(
+                imported.add(
                     Diagnostic(
                         code: .deleteDenied, path: "$", entity: record.entity, key: record.key.description, field: nil,
                         message: "the server does not list it any more, and it stays here: \(error)"))

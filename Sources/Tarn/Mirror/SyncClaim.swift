@@ -43,7 +43,15 @@ final class SyncClaim: Sendable {
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    /// Unlocks before it closes: a process that another thread starts shares the open file description, and with it the locks,
+    /// between fork and exec.
+    deinit {
+        var lock = SyncClaim.exclusive(0, 0)
+        lock.l_type = Int16(F_UNLCK)
+        // F_OFD_SETLK, as below. A length of 0 is everything.
+        _ = fcntl(descriptor, 37, &lock)
+        close(descriptor)
+    }
 
     private static let size: Int64 = 1 << 23
 

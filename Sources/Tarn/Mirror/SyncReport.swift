@@ -21,6 +21,8 @@ public struct SyncReport: Sendable {
         /// it by: nothing was requested for them.
         public var finishedParents = 0
         public var report = ImportReport()
+        /// Records of its `for_each` that lack a value which the path or the body needs: nothing was requested for them.
+        public var skippedParents: [SkippedParents] = []
         /// Requests that were passed over, by a rule for their answers.
         public var ignored = 0
         /// What `paginate: auto` has chosen, and why.
@@ -43,11 +45,16 @@ public struct SyncReport: Sendable {
     /// When the interrupted sync began that this one has continued; nil if this one is new.
     public var resumed: Timestamp?
 
+    /// Attributes of listed records for which no response of this sync had a value, and of which the store has none either (of the
+    /// entity's first 10,000 records): check their JSON paths.
+    public var absentAttributes: [AbsentAttribute] = []
+
     public init() {}
 
     public var pages: Int { endpoints.reduce(0) { $0 + $1.pages } }
     public var notModified: Int { endpoints.reduce(0) { $0 + $1.notModified } }
     public var listed: Int { endpoints.reduce(0) { $0 + $1.listed } }
+    public var skippedParents: [SkippedParents] { endpoints.flatMap(\.skippedParents) }
     public var failures: [MirrorError] { endpoints.flatMap(\.failures) }
 
     /// The reports of all imports as one.

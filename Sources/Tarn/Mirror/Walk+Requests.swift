@@ -43,22 +43,30 @@ extension Walk {
         var values: [String: String]
     }
 
-    func parents(_ forEach: Endpoint.ForEach) throws -> [Parent] {
+    /// The records that the endpoint is walked for, and those that lack a value for it.
+    func parents(_ forEach: Endpoint.ForEach) throws -> (parents: [Parent], skipped: [SkippedParents]) {
         let names = endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
         return try mirror.store.read { reader in
-            var parents: [Parent] = []
+            var parents: [Parent] = [], skipped: [SkippedParents] = []
             try reader.forEach(forEach.entity) { record in
                 var parent = Parent(key: record.key, values: [:])
                 for name in names {
                     let path = name.dropFirst(forEach.variable.count + 1).split(separator: ".").map(String.init)
                     // A partial record may lack what the path needs; a later sync will have it.
-                    guard let value = try Walk.value(at: path[...], of: record, reader) else { return true }
+                    guard let value = try Walk.value(at: path[...], of: record, reader) else {
+                        if let known = skipped.firstIndex(where: { $0.name == name }) {
+                            skipped[known].count += 1
+                        } else {
+                            skipped.append(SkippedParents(entity: forEach.entity, name: name, count: 1, first: "\(record.key)"))
+                        }
+                        return true
+                    }
                     parent.values[name] = value
                 }
                 parents.append(parent)
                 return true
             }
-            return parents
+            return (parents, skipped)
         }
     }
 

@@ -84,7 +84,8 @@ struct Walk {
         pipeline.configure { $0.hooks = hooks }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         do {
-            let targets: [Parent?] = try endpoint.forEach.map { try parents($0) } ?? [nil]
+            var targets: [Parent?] = [nil]
+            if let forEach = endpoint.forEach { (targets, report.skippedParents) = try parents(forEach) }
             defer { if let forEach = endpoint.forEach { report.failures.insert(contentsOf: passedBy.failures(of: forEach.entity), at: 0) } }
             var next = 0, again: [Int] = []
             while true {

@@ -24,7 +24,6 @@ extension Drafter {
         _ code: Diagnostic.Code, _ tape: Tape, _ index: Int, _ plan: EntityPlan, _ key: String?, _ field: String?,
         _ message: String
     ) {
-        diagnosticCount += 1
         if code == .keyMissing, plan.policies.failsKeyless, failure == nil {
             let components = plan.keySlots.map { plan.details[$0].name }.joined(separator: ", ")
             failure = .recordWithoutKey(entity: plan.entity.name, path: path(tape, index), key: components)
@@ -34,11 +33,21 @@ extension Drafter {
             skippedByEntity[plan.entity.name, default: 0] += 1
         }
         // Finding the path walks the document: not for the millionth of a kind.
-        guard diagnostics.count < diagnosticLimit else { return }
-        diagnostics.append(
+        guard diagnostics.keepsNext(code, plan.entity.name, field) else { return }
+        diagnostics.add(
             Diagnostic(
                 code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message,
                 sample: tape.sample(index)))
+    }
+
+    /// Reports a listed record without an attribute that the schema requires.
+    mutating func reportAbsent(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
+        let field = plan.details[position].name
+        guard diagnostics.keepsNext(.valueAbsent, plan.entity.name, field) else { return }
+        diagnostics.add(
+            Diagnostic(
+                code: .valueAbsent, path: path(tape, index), entity: plan.entity.name, key: keyText, field: field,
+                message: "absent, and the schema requires a value; a stored value is kept"))
     }
 
     /// The plan by which an object is drafted: that of the most special entity which the rules choose.

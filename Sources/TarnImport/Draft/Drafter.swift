@@ -21,10 +21,10 @@ struct Drafter: ~Copyable {
     let plan: ImportPlan
     var list = DraftList()
     var derived = DerivedLists()
-    var diagnostics: [Diagnostic] = []
-    var diagnosticCount = 0
-    var diagnosticLimit = ImportReport.diagnosticLimit
-    /// Of them, records without a usable key.
+    var diagnostics = DiagnosticLog()
+    /// Attributes that no object had yet.
+    var presence: SlotPresence
+    /// Records without a usable key.
     var skipped = 0
     /// The same by entity.
     var skippedByEntity: [String: Int] = [:]
@@ -95,6 +95,7 @@ struct Drafter: ~Copyable {
         self.plan = plan
         self.documentValues = documentValues
         values = Unmanaged.passUnretained(documentValues)
+        presence = SlotPresence(plan.plans)
         list.kinds = plan.kinds
         list.plans = plan.plans
     }
@@ -103,7 +104,7 @@ struct Drafter: ~Copyable {
         list.removeAll()
         derived.removeAll()
         diagnostics.removeAll()
-        diagnosticCount = 0
+        presence.removeAll()
         skipped = 0
         pathBudget = Drafter.pathBudget
         skippedByEntity.removeAll()
@@ -186,7 +187,7 @@ struct Drafter: ~Copyable {
         // Not before its turn: objects that come first may change the draft.
         if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) { return true }
         let plan = plan.plans[pending.plan]
-        let unmappedBefore = plan.unmappedTotal, reportedBefore = diagnosticCount, derivedBefore = derived.count
+        let unmappedBefore = plan.unmappedTotal, reportedBefore = diagnostics.count, derivedBefore = derived.count
         current = pending.index
         currentPlan = pending.plan
         ownKey = nil
@@ -211,6 +212,7 @@ struct Drafter: ~Copyable {
         }
         let isTombstone = plan.policies.hasTombstone && plan.policies.tombstone?.matches(tape, pending.index) == true
         let tombstone = isTombstone ? Array(key.bytes) : []
+        if !isTombstone { presence.note(pending.plan, isListed: pending.isListed, found) }
         longKey = key.count > StorageKey.longest ? Array(key.bytes) : []
         key.finishStorageKey(from: 0)
         builder.removeAll()
@@ -248,6 +250,7 @@ struct Drafter: ~Copyable {
                     isComplete = absentAttribute(position, plan) && isComplete
                 } else if !slot.isOptional {
                     isComplete = false
+                    if pending.isListed, !slot.hasDefault, case .attribute = slot.kind { reportAbsent(tape, pending.index, position, plan) }
                 }
                 continue
             }
@@ -268,7 +271,7 @@ struct Drafter: ~Copyable {
                 pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete,
                 isExact: pending.isExact)
             keepRepeated(
-                tape, pending, repeated, plan.unmappedTotal == unmappedBefore, diagnosticCount == reportedBefore,
+                tape, pending, repeated, plan.unmappedTotal == unmappedBefore, diagnostics.count == reportedBefore,
                 derived.count == derivedBefore)
             return true
         }

@@ -35,6 +35,8 @@ struct Slot {
     var kind: Kind
     var isOptional: Bool
     var isKey = false
+    /// A record without the attribute has the schema's default.
+    var hasDefault = false
     /// Null says nothing.
     var ignoresNull = false
     /// What is absent in a listed record is null.

@@ -166,6 +166,7 @@ private struct PlanBuilder {
         of field: Catalog.Field, _ entity: Catalog.Entity, _ entityMapping: EntityMapping
     ) -> (Slot, SlotDetails)? {
         var slot = Slot(field: field.id, kind: .attribute, isOptional: field.isOptional)
+        slot.hasDefault = field.defaultValue != nil
         var details = SlotDetails(name: field.name)
         let rules = mapping.rules(of: entityMapping, field.name)
         slot.isKey = entity.key.contains(field.id)

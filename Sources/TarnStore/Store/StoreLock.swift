@@ -94,7 +94,10 @@ final class StoreLock: Sendable {
     private func users() -> [String] { ProcessTable.holders(ofFile: descriptor).map(ProcessTable.describe) }
 
     deinit {
-        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 else { return }
+        // A process that another thread starts shares the lock between fork and exec: closing alone would not end it.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     /// The namespace of process ids that this process is in (pid_namespaces(7)): the inode of its link in /proc.

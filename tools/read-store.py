@@ -159,7 +159,7 @@ class Store:
             return self.key(self.by_id[entity], key, {})
         root = self.line(self.by_id[entity])[-1]["id"]
         row = self.transaction.get(key, db=self.table(f"r/{root}"))
-        return row and self.key(self.by_id[entity], key, self.row(root, key, row)[2])
+        return self.key(self.by_id[entity], key, self.row(root, key, row)[2]) if row else {"digest": key.hex()}
 
     def value(self, value, target=None):
         tag, payload = value[0], value[1:]
@@ -172,7 +172,7 @@ class Store:
             edges = self.table("edges")
             keys = [struct.pack(">QI", number, place) for place in range(count)]
             keys = [self.content("edges", key, self.transaction.get(key, db=edges) or b"") for key in keys]
-            return [item for item in (self.target(target, key) for key in keys) if item is not None]
+            return [self.target(target, key) for key in keys]
         items, at, size = [], 0, 4 if tag == 13 else 1
         if tag not in (13, 16):
             raise ValueError(f"tag {tag}")

@@ -47,6 +47,36 @@ struct StoreFormatTests {
         #expect(parts.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") } == written)
     }
 
+    @Test("the entry of a declared index on the format page is what a record makes")
+    func indexEntryExample() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let schema = Schema([
+            EntityDefinition(
+                "User", key: ["id"], attributes: [.init("id", .int), .init("login", .string), .init("age", .int, optional: true)],
+                indexes: [.init("byLogin", on: [.init("login", ignoringCase: true), "age"])])
+        ])
+        let store = try Store.open(at: folder, schema: schema)
+        try store.write { try $0.put("User", RecordKey(7), [.init("login", .string("Ada")), .init("age", .int(36))]) }
+        let entries = try store.read { reader in
+            var entries: [String] = []
+            let entity = try reader.access.state.entity("User"), rules = try reader.access.state.rules(of: entity.id)
+            try reader.access.scan(entity) { key, row in
+                try reader.access.forEachEntry(rules, key, row.body) { index, entry, _ in entries.append("\(index) " + hexadecimal(entry)) }
+                return true
+            }
+            return entries
+        }
+        let shown = try #require(try page().components(separatedBy: "```text\nentry  ").dropFirst().first).components(separatedBy: "\n")[0]
+        #expect(entries == ["1 " + shown])
+    }
+
+    @Test("the request key of the format page is that of the store")
+    func requestKeyExample() throws {
+        let key = RequestKey(url: "https://api.example.org/items?page=12", endpoint: "items 5f2c")
+        let shown = try #require(try page().components(separatedBy: "```text\nrequest  ").dropFirst().first).components(separatedBy: "\n")[0]
+        key.digest.withKey(format: Store.format) { #expect(shown == hexadecimal($0)) }
+    }
+
     @Test(
         "the storage keys of the format page are those of the store",
         arguments: [

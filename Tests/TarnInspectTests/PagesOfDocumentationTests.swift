@@ -2,8 +2,10 @@
 
 import Foundation
 import LMDB
-import TarnInspect
 import Testing
+
+@testable import TarnInspect
+@testable import TarnStore
 
 @Suite("Pages of documentation: errors and operation")
 struct PagesOfDocumentationTests {
@@ -40,5 +42,32 @@ struct PagesOfDocumentationTests {
             return cell.trimmingCharacters(in: CharacterSet(charactersIn: "`"))
         }
         #expect(listed == Finding.Code.allCases.map(\.rawValue))
+    }
+
+    @Test("the divided row of the format page is one of the golden store that it names, part by part")
+    func dividedRow() throws {
+        let page = try text("Sources/Tarn/Tarn.docc/StoreFormat.md")
+        let golden = try GoldenFile(Self.root.appendingPathComponent("Tests/TarnStoreTests/Golden/format-3/2026-11-compressed").path)
+        let example = try #require(page.components(separatedBy: "```text\nkey        ").dropFirst().first).components(separatedBy: "```")[0]
+        var parts = [[UInt8]]()
+        for line in example.components(separatedBy: "\n") where !line.isEmpty {
+            let digits = line.components(separatedBy: " ").filter { $0.count == 2 }.joined()
+            let bytes = try #require([UInt8](hexadecimal: digits))
+            if line.first == " " { parts[parts.count - 1] += bytes } else { parts.append(bytes) }
+        }
+        let (key, row) = (parts[0], parts.dropFirst().flatMap { $0 })
+        let store = try Store.open(at: golden.path)
+        try store.read { reader in
+            let entity = try reader.access.state.entity("Thing")
+            let stored = try key.withUnsafeBytes { try reader.access.raw.get(reader.access.state.records(of: entity.root), $0).map { Array($0) } }
+            #expect(stored == row)
+        }
+        let count = Int(row[20]) | Int(row[21]) << 8
+        #expect(parts[1].count == 20 && row[2] == 2 && parts[2].count == 2 + 4 * count && parts[4].starts(with: [0x28, 0xB5, 0x2F, 0xFD]))
+        var ends = [0]
+        for index in 0..<count { ends.append(Int(row[24 + 4 * index]) | Int(row[25 + 4 * index]) << 8) }
+        let lengths = zip(ends.dropFirst(), ends).map { $0 - $1 }
+        #expect(parts[3].count == lengths.filter { $0 <= 17 }.reduce(0, +))
+        for length in lengths where length > 17 { #expect(page.contains("(\(length) bytes)")) }
     }
 }

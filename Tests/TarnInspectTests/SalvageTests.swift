@@ -38,6 +38,23 @@ struct SalvageTests {
         }
     }
 
+    @Test("a reference to a missing record with a long key is dumped as its digest, and salvaged as it was")
+    func missingLongKey() throws {
+        let rich = try RichStore(), long = RecordKey(String(repeating: "l", count: 300))
+        let store = try Store.open(at: rich.path, schema: RichStore.schema)
+        try store.write { try $0.put("Issue", RecordKey(1), [.init("labels", .references([RecordKey("new"), long]))]) }
+        let digest = "{\"digest\":\"\(long.storageKey.hexadecimal)\"}"
+        let lines = try dump(rich.path)
+        #expect(lines.contains { $0.contains("\"labels\":[\"new\",\(digest)]") })
+        try withNew { new in
+            let report = try SalvageReport.salvage(rich.path, to: new)
+            #expect(try report.lostCount == 0 && dump(new) == lines)
+            let salvaged = try Store.open(at: new, schema: RichStore.schema)
+            try salvaged.write { try $0.put("Label", long, []) }
+            #expect(try salvaged.read { try $0.record("Issue", RecordKey(1))?["labels"] } == .references([RecordKey("new"), long]))
+        }
+    }
+
     @Test("whatever fault the pages have, what is brought along is as it was, and the new store is sound", arguments: DamagedPagesTests.faults)
     func damagedPages(_ fault: DamagedPagesTests.Fault) throws {
         let rich = try RichStore()

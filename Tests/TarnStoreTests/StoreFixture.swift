@@ -209,3 +209,8 @@ extension StoreAccess {
         return result
     }
 }
+
+extension RecordKey {
+    /// The key as a reference to a record that is not there has it: a long key is its digest.
+    var asReference: RecordKey { storageKey.withUnsafeBytes { RecordKey(reference: $0) } ?? self }
+}

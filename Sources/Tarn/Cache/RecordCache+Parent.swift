@@ -9,7 +9,7 @@ extension Walk {
     /// A stored record that the endpoint is asked for, looked up by its key.
     func parent(_ key: RecordKey) throws -> Parent {
         let forEach = try wantedForEach()
-        return try mirror.store.read { reader in
+        return try mirror.store.read(verifyingRows: true) { reader in
             guard let record = try reader.record(forEach.entity, key) else {
                 throw MirrorError.endpoint(
                     place: endpoint.place, message: "there is no \(forEach.entity) \(key) in the store: fetch it first")
@@ -48,7 +48,7 @@ extension Walk {
             )
         }
         let wanted = names.map { name in (name, named[name] ?? "") }
-        return try mirror.store.read { reader in
+        return try mirror.store.read(verifyingRows: true) { reader in
             var found: [Parent] = []
             for record in try reader.fetch(query(forEach, wanted, reader)) {
                 let fits = try wanted.allSatisfy { name, text in

@@ -179,7 +179,7 @@ public final class RecordCache: Sendable {
 
     private func explain(_ prepared: PreparedRequest, _ policy: CachePolicy) throws -> CacheExplanation {
         var explanation = CacheExplanation(url: prepared.shownURL, decision: CacheDecision(.miss, .nothingStored))
-        try store.read { reader in
+        try store.read(verifyingRows: true) { reader in
             let view = try reader.access.responseView(prepared.digest)
             if policy.looksFirst {
                 explanation.decision = decide(prepared, policy, view, explains: true)
@@ -200,7 +200,7 @@ public final class RecordCache: Sendable {
         _ prepared: PreparedRequest, _ policy: CachePolicy, _ copying: Copying
     ) throws -> (answer: CachedAnswer?, decision: CacheDecision) {
         var answer: CachedAnswer?, decision = CacheDecision(.miss, .nothingStored)
-        try store.read { reader in
+        try store.read(verifyingRows: true) { reader in
             guard let view = try reader.access.responseView(prepared.digest) else { return }
             decision = decide(prepared, policy, view)
             guard decision.isHit else { return }
@@ -218,7 +218,7 @@ public final class RecordCache: Sendable {
         _ prepared: PreparedRequest, policy: CachePolicy? = nil, _ body: (CacheDecision, ListedResponse) throws -> Result
     ) throws -> Result? {
         let policy = policy ?? options.policy
-        return try store.read { reader in
+        return try store.read(verifyingRows: true) { reader in
             guard let view = try reader.access.responseView(prepared.digest) else { return nil }
             let decision = decide(prepared, policy, view)
             guard decision.isHit else { return nil }
@@ -258,7 +258,7 @@ public final class RecordCache: Sendable {
         } catch {
             let error = Mirror.mirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
             guard policy != .networkOnly, let failure = error.cacheFailure else { throw CacheError.request(error, nil) }
-            return try store.read { reader in
+            return try store.read(verifyingRows: true) { reader in
                 let view = try reader.access.responseView(prepared.digest)
                 let fallback = decide(prepared, policy, view, after: failure)
                 guard let view, fallback.isHit else { throw CacheError.request(error, fallback) }
@@ -275,7 +275,7 @@ public final class RecordCache: Sendable {
         if let records = transfer.records {
             answer.records = records
         } else {
-            answer.records = try store.read { reader in try transfer.listed.compactMap { try reader.access.record($0) } }
+            answer.records = try store.read(verifyingRows: true) { reader in try transfer.listed.compactMap { try reader.access.record($0) } }
         }
         return answer
     }

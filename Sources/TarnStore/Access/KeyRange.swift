@@ -46,6 +46,7 @@ extension KeyComponent: Comparable {
         case (.string(let x), .string(let y)): x.utf8.lexicographicallyPrecedes(y.utf8)
         case (.uuid(let x), .uuid(let y)):
             withUnsafeBytes(of: x.uuid) { x in withUnsafeBytes(of: y.uuid) { y in x.lexicographicallyPrecedes(y) } }
+        case (.digest(let x), .digest(let y)): x.lexicographicallyPrecedes(y)
         default: a.rank < b.rank
         }
     }
@@ -55,6 +56,7 @@ extension KeyComponent: Comparable {
         case .string: 0
         case .int: 1
         case .uuid: 2
+        case .digest: 3
         }
     }
 }

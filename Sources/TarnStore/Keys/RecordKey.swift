@@ -8,12 +8,16 @@ public enum KeyComponent: Sendable, Hashable, CustomStringConvertible {
     /// Compared by its UTF-8 bytes, never by canonical equivalence.
     case string(String)
     case uuid(UUID)
+    /// The storage key of a record whose primary key is too long to stand in a reference, and which is not in the store: its beginning
+    /// and its digest. Always the only component. Records cannot be stored under it; references to it can.
+    case digest([UInt8])
 
     public static func == (a: KeyComponent, b: KeyComponent) -> Bool {
         switch (a, b) {
         case (.int(let x), .int(let y)): x == y
         case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
         case (.uuid(let x), .uuid(let y)): x == y
+        case (.digest(let x), .digest(let y)): x == y
         default: false
         }
     }
@@ -23,6 +27,7 @@ public enum KeyComponent: Sendable, Hashable, CustomStringConvertible {
         case .int(let x): hasher.combine(x)
         case .string(let x): for byte in x.utf8 { hasher.combine(byte) }
         case .uuid(let x): hasher.combine(x)
+        case .digest(let x): hasher.combine(x)
         }
     }
 
@@ -31,6 +36,7 @@ public enum KeyComponent: Sendable, Hashable, CustomStringConvertible {
         case .int(let x): "\(x)"
         case .string(let x): x
         case .uuid(let x): x.uuidString.lowercased()
+        case .digest(let x): "digest " + x.suffix(32).hexadecimal
         }
     }
 }
@@ -55,6 +61,7 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
 
     /// The bytes that the record is stored under.
     package var storageKey: [UInt8] {
+        if case .digest(let bytes)? = components.first { return bytes }
         var writer = ByteWriter(capacity: 64)
         for component in components { writer.appendTuple(component) }
         writer.finishStorageKey(from: 0)
@@ -66,6 +73,18 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
         guard !StorageKey.isDigest(storageKey) else { return nil }
         self.init(tuple: storageKey)
     }
+
+    /// The key of a record that a reference leads to: a storage key that is a digest stands for itself. Nil if the bytes are no storage key.
+    package init?(reference storageKey: Bytes) {
+        if StorageKey.isDigest(storageKey) {
+            self.init([.digest(Array(storageKey))])
+        } else {
+            self.init(tuple: storageKey)
+        }
+    }
+
+    /// Whether only the beginning and a digest of the key are known: see ``KeyComponent/digest(_:)``.
+    public var isDigest: Bool { if case .digest? = components.first { true } else { false } }
 
     /// A storage key for messages: the key, or the bytes if they are none, or only its digest.
     package static func describe(storageKey: Bytes) -> String {
@@ -119,6 +138,7 @@ extension ByteWriter {
         case .int(let value): appendTuple(value)
         case .string(var value): value.withUTF8 { appendTuple(string: Bytes($0)) }
         case .uuid(let value): withUnsafeBytes(of: value.uuid) { appendTuple(uuid: $0) }
+        case .digest(let bytes): append(bytes)
         }
     }
 

@@ -6,7 +6,7 @@ package enum SHA256 {
     /// In hexadecimal digits.
     package static func hexadecimal(_ text: String) -> String {
         var text = text
-        return text.withUTF8 { digest(Bytes($0)) }.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return text.withUTF8 { digest(Bytes($0)) }.hexadecimal
     }
 
     package static func digest(_ bytes: Bytes) -> [UInt8] {

@@ -239,13 +239,13 @@ final class RelatedKeys {
                         found.append(key)
                     } else {
                         places[position] = ~(Int32(partial.keys.count) * 2 + 1)
-                        partial.keys.append(RecordKey(storageKey: key))
+                        partial.keys.append(RecordKey(reference: key))
                     }
                     continue
                 }
             }
             places[position] = ~(Int32(missing.keys.count) * 2)
-            missing.keys.append(RecordKey(storageKey: key))
+            missing.keys.append(RecordKey(reference: key))
         }
         guard !missing.keys.isEmpty || !partial.keys.isEmpty else {
             return IncludedPlaces(

@@ -6,7 +6,7 @@ internal import LMDB
 public struct MissingTargets: Sendable {
     /// Each once, in ascending order: keys as `.reference`; of a joined relationship the values that no record has.
     public var targets: [Value]
-    /// How many more there are whose keys are too long to stand in a reference: nobody can name them.
+    /// How many more there are of a joined relationship whose values are too long for its index.
     public var unnamedCount: Int
     /// Where to go on; nil if there is no more.
     public var next: ContinuationToken?
@@ -155,7 +155,7 @@ private struct MissingWalk {
     }
 
     private func named(_ target: Bytes) throws -> Value? {
-        guard join != nil else { return RecordKey(storageKey: target).map(Value.reference) }
+        guard join != nil else { return RecordKey(reference: target).map(Value.reference) }
         guard case .attribute(let type) = field.kind else { return nil }
         var reader = TupleReader(target)
         return reader.next().flatMap { Value($0, type) }

@@ -100,9 +100,11 @@ package struct EncodedValue {
         }
     }
 
-    /// A copy, decoded. Nil if it is malformed. A reference whose key is a digest has no decodable key (`digestKey`).
+    /// A copy, decoded. Nil if it is malformed.
+    ///
+    /// - Parameter digestKey: the whole key of a record that is stored under a digest; of a reference without one, the digest is the key.
     package func decoded(digestKey: (Bytes) -> RecordKey? = { _ in nil }) -> Value? {
-        func key(_ bytes: Bytes) -> RecordKey? { RecordKey(storageKey: bytes) ?? digestKey(bytes) }
+        func key(_ bytes: Bytes) -> RecordKey? { RecordKey(storageKey: bytes) ?? digestKey(bytes) ?? RecordKey(reference: bytes) }
         switch tag {
         case ValueTag.null: return .null
         case ValueTag.false: return .bool(false)

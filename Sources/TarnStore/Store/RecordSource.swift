@@ -52,8 +52,6 @@ extension RecordSource {
                     return wholeKey(entity, ofDigest: digest)
                 }
             }
-            // A reference to a long key is its digest: nobody can name the key while its record is missing.
-            if value == nil, let target = encoded?.reference, StorageKey.isDigest(target) { continue }
             guard let value else { return nil }
             fields.append(Record.Field(field?.name ?? "#\(id)", value))
         }
@@ -125,7 +123,7 @@ extension RecordSource {
         guard value.tag == ValueTag.edges else { return value.decoded(digestKey: digestKey) }
         var keys: [RecordKey] = []
         let isWhole = try forEachReference(value) { target in
-            if let key = RecordKey(storageKey: target) ?? digestKey(target) { keys.append(key) }
+            if let key = RecordKey(storageKey: target) ?? digestKey(target) ?? RecordKey(reference: target) { keys.append(key) }
             return true
         }
         return isWhole && EdgeList(value) != nil ? .references(keys) : nil

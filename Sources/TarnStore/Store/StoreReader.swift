@@ -62,7 +62,7 @@ public struct StoreReader: ~Escapable {
                 let record = try access.lending {
                     try access.row(destination, target).map { try access.record(destination, target, $0) }
                 }
-                let key = record?.key ?? RecordKey(storageKey: target)
+                let key = record?.key ?? RecordKey(reference: target)
                 return try body(Target(entity: destination.name, key: key, record: record))
             }
         }
@@ -104,12 +104,13 @@ extension StoreAccess {
                 guard let row = try row(entity, bytes) else { return nil }
                 let record = try record(entity, bytes, row)
                 // A digest may stand for another long key.
-                return record.key == key ? record : nil
+                return record.key == key || key.isDigest ? record : nil
             }
         }
     }
 
     func checkForm(of key: RecordKey, _ entity: Catalog.Entity) throws(StoreError) {
+        if case .digest(let bytes)? = key.components.first, key.components.count == 1, bytes.count == StorageKey.digestLength { return }
         let types = entity.keyTypes
         let fits = types.count == key.components.count && zip(types, key.components).allSatisfy { type, component in
             switch (type, component) {

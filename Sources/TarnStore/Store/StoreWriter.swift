@@ -156,6 +156,9 @@ public struct StoreWriter: ~Copyable {
     public mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
+        guard !key.isDigest else {
+            throw StoreError.wrongKey(entity: entity.name, expected: "the whole key: \(entity.keyForm)", found: key.description)
+        }
         let said = entity.keyValues(key), storageKey = key.storageKey
         var byID = said
         for field in values {
@@ -337,6 +340,7 @@ extension Value {
             case .int(let x): .int(x)
             case .string(let x): .string(x)
             case .uuid(let x): .uuid(x)
+            case .digest(let x): .bytes(x)
             }
     }
 }

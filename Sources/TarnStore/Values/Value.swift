@@ -79,7 +79,7 @@ extension Value {
 }
 
 extension RecordKey {
-    /// A number or a string; an array for a composite key.
+    /// A number or a string; an array for a composite key; `{"digest": "…"}` with the storage key in hexadecimal for ``isDigest``.
     public func appendJSON(to text: inout String) {
         if components.count > 1 { text += "[" }
         for (index, component) in components.enumerated() {
@@ -88,6 +88,7 @@ extension RecordKey {
             case .int(let x): text += String(x)
             case .string(let x): text.appendJSONString(x)
             case .uuid(let x): text.appendJSONString(x.uuidString.lowercased())
+            case .digest(let x): text += "{\"digest\":\"\(x.hexadecimal)\"}"
             }
         }
         if components.count > 1 { text += "]" }

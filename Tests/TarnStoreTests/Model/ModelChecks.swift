@@ -43,7 +43,7 @@ enum ModelChecks {
             case .references(let keys, _):
                 guard let relation = relations[field.name] else { throw fail("\(place).\(field.name) is a reference") }
                 let pool = ModelKeys.pool(ModelKind.named(relation.to).root)
-                let wanted = keys.filter { isNamed($0, relation, oracle) }.map { pool.keys[$0] }
+                let wanted = keys.map { pool.isLong[$0] && oracle.row(relation.to, $0) == nil ? pool.keys[$0].asReference : pool.keys[$0] }
                 let isSame =
                     switch field.value {
                     case .reference(let key): !relation.many && [key] == wanted
@@ -53,18 +53,9 @@ enum ModelChecks {
                 guard isSame else { throw fail("\(place).\(field.name) is \(field.value), not \(wanted)") }
             }
         }
-        // A missing target with a long key has no name, and a to-one reference to it is left out.
-        let unnamed = row.cells.filter { name, cell in
-            guard case .references(let keys, _) = cell, let relation = relations[name], !relation.many else { return false }
-            return !isNamed(keys[0], relation, oracle)
-        }
-        guard found == row.cells.count - unnamed.count else {
+        guard found == row.cells.count else {
             throw fail("\(place) has \(record.fields.map(\.name)), not \(row.cells.keys.sorted())")
         }
-    }
-
-    private static func isNamed(_ key: Int, _ relation: ModelRelation, _ oracle: Oracle) -> Bool {
-        !ModelKeys.pool(ModelKind.named(relation.to).root).isLong[key] || oracle.row(relation.to, key) != nil
     }
 
     /// Where a relationship leads, and which of its targets are missing.
@@ -78,7 +69,7 @@ enum ModelChecks {
             guard position < wanted.count else { throw fail("\(place).\(seen.name) leads to \(target) as well") }
             let key = wanted[position], row = oracle.row(seen.destination, key)
             position += 1
-            let name = pool.isLong[key] && row == nil ? nil : pool.keys[key]
+            let name = row == nil ? pool.keys[key].asReference : pool.keys[key]
             guard target.key == name, (target.record == nil) == (row == nil), target.record?.version == row?.version else {
                 throw fail("\(place).\(seen.name) leads to \(target), not to \(pool.keys[key]), as number \(position)")
             }

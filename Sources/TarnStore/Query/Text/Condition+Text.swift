@@ -164,6 +164,7 @@ extension RecordKey {
             case .int(let x): text += String(x)
             case .string(let x): text.appendJSONString(x)
             case .uuid(let x): text += "uuid(\"\(x.uuidString.lowercased())\")"
+            case .digest(let x): text += "digest(\"\(x.hexadecimal)\")"
             }
         }
         text += ")"

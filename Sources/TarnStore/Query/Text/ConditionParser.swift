@@ -281,6 +281,11 @@ struct ConditionParser {
             return .bytes(Array(value))
         case "url": return .url(try only("a text").1)
         case "json": return .json(try only("a text").1)
+        case "digest":
+            guard let bytes = [UInt8](hexadecimal: try only("hexadecimal digits").1), bytes.count == StorageKey.digestLength else {
+                throw wrong("a storage key of \(StorageKey.digestLength) bytes in hexadecimal digits")
+            }
+            return .reference(RecordKey([.digest(bytes)]))
         case "key": return .reference(try key(arguments, range))
         case "keys":
             var keys: [RecordKey] = []
@@ -294,7 +299,7 @@ struct ConditionParser {
             }
             return .references(keys)
         default:
-            let known = ["bytes", "date", "decimal", "double", "json", "key", "keys", "url", "uuid"]
+            let known = ["bytes", "date", "decimal", "digest", "double", "json", "key", "keys", "url", "uuid"]
             throw scanner.error(range, Spelling.unknown("type", type, among: known), expected: "a value; a text with signs in it stands in quotes")
         }
     }
@@ -306,6 +311,7 @@ struct ConditionParser {
             case .int(let x): result.append(.int(x))
             case .string(let x): result.append(.string(x))
             case .uuid(let x): result.append(.uuid(x))
+            case .reference(let x) where x.isDigest: return x
             default: throw scanner.error(component.range, "this is no component of a key", expected: "a whole number, a text or a UUID")
             }
         }

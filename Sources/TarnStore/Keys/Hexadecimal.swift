@@ -1,0 +1,27 @@
+// Bytes as hexadecimal digits.
+
+extension Sequence<UInt8> {
+    /// Two lowercase digits a byte.
+    package var hexadecimal: String {
+        reduce(into: "") { text, byte in
+            if byte < 16 { text += "0" }
+            text += String(byte, radix: 16)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Nil if the text is not an even number of hexadecimal digits.
+    package init?(hexadecimal text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        self = []
+        reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Character(Unicode.Scalar(digits[index])).hexDigitValue,
+                let low = Character(Unicode.Scalar(digits[index + 1])).hexDigitValue
+            else { return nil }
+            append(UInt8(high << 4 | low))
+        }
+    }
+}

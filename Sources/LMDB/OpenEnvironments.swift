@@ -3,26 +3,6 @@
 import Glibc
 import Synchronization
 
-/// A file, whatever its name.
-package struct FileIdentity: Hashable, Sendable {
-    var device: UInt64
-    var inode: UInt64
-
-    package init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    init(_ status: stat) {
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-    }
-
-    /// The file in a message or a lock's record: `2049:1234`.
-    package var text: String { "\(device):\(inode)" }
-}
-
 enum OpenEnvironments {
     private struct Entry {
         weak var environment: Environment?
@@ -97,16 +77,4 @@ extension Environment.Options {
     func isCompatible(with other: Environment.Options) -> Bool {
         durability == other.durability && isReadOnly == other.isReadOnly && isImmutable == other.isImmutable
     }
-}
-
-/// Counts the forks that led to this process, so that an inherited environment is recognised without a system call.
-enum ForkCounter {
-    private static let count = Atomic<Int>(0)
-    private static let handler: Void = {
-        _ = pthread_atfork(nil, nil, { ForkCounter.count.add(1, ordering: .relaxed) })
-    }()
-
-    static func start() { _ = handler }
-
-    static var current: Int { count.load(ordering: .relaxed) }
 }

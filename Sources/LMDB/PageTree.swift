@@ -109,29 +109,6 @@ struct PageTree {
     }
 }
 
-/// A key that is looked for. Its first bytes are compared as one number; most keys differ there.
-struct SoughtKey {
-    let bytes: UnsafeRawBufferPointer
-    fileprivate let beginning: UInt64
-
-    @inline(__always)
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-        var beginning: UInt64 = 0
-        if bytes.count >= 8 {
-            beginning = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
-        } else {
-            for byte in bytes { beginning = beginning << 8 | UInt64(byte) }
-            beginning <<= UInt64(8 * (8 - bytes.count))
-        }
-        self.beginning = beginning
-    }
-
-    func isSame(as key: UnsafeRawBufferPointer) -> Bool {
-        key.count == bytes.count && tarn_memcmp(key.baseAddress, bytes.baseAddress, key.count) == 0
-    }
-}
-
 extension Page {
     /// The first entry from one on whose key is not less.
     @inline(__always)
@@ -147,76 +124,5 @@ extension Page {
         (search.low, search.high) = (start, max(start, count))
         while search.low < search.high { try search.step(orAt: isAt) }
         return search.low
-    }
-}
-
-/// A search in a page: what is looked for lies between two entries.
-struct PageSearch {
-    let key: SoughtKey
-    var page: Page
-    var low = 0, high = 0
-
-    init(_ key: SoughtKey, _ page: Page) {
-        self.key = key
-        self.page = page
-    }
-
-    /// Halves what is between, which is not nothing.
-    ///
-    /// - Parameter orAt: whether an entry with the key itself is looked for too, or only what is behind it.
-    @inline(__always)
-    mutating func step(orAt isAt: Bool) throws(LMDBError) {
-        let middle = (low + high) / 2
-        guard let (found, beginning) = beginning(ofKey: middle) else { throw PageTree.damaged }
-        // The order of keys in tables without flags (`mdb_cmp_memn`). One that ends early is filled up with zeros here: if that says that
-        // they differ, they do so in this way.
-        var isBefore = beginning < key.beginning
-        if beginning == key.beginning { isBefore = isLess(found, key.bytes, orSame: !isAt) }
-        // Half of these decisions come as a surprise, so they are no branch.
-        let mask = 0 &- (isBefore ? 1 : 0)
-        low = (middle + 1) & mask | low & ~mask
-        high = high & mask | middle & ~mask
-    }
-
-    /// A key and its first eight bytes as a number. Nil if it is not in the page.
-    @inline(__always)
-    private func beginning(ofKey index: Int) -> (UnsafeRawBufferPointer, UInt64)? {
-        guard let key = page.key(index), let start = key.baseAddress else { return nil }
-        // In front of a key stands the header of its node, eight bytes: so eight bytes up to its end are in the page.
-        let length = min(key.count, 8)
-        let number = UInt64(bigEndian: (start + length - 8).loadUnaligned(as: UInt64.self))
-        return (key, number << UInt64(64 - 8 * length))
-    }
-
-    @inline(__always)
-    private func isLess(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, orSame: Bool) -> Bool {
-        let order = tarn_memcmp(a.baseAddress, b.baseAddress, min(a.count, b.count))
-        if order != 0 { return order < 0 }
-        return orSame ? a.count <= b.count : a.count < b.count
-    }
-}
-
-/// The trees that were looked at in a snapshot: finding one takes longer than a walk over a few rows.
-struct KnownTrees {
-    private static let capacity = 8
-    private let trees = UnsafeMutablePointer<(Table, PageTree)>.allocate(capacity: capacity)
-    private var count = 0, next = 0
-
-    func deallocate() { trees.deallocate() }
-
-    /// Has to be called before the transaction shows another snapshot.
-    mutating func forget() { (count, next) = (0, 0) }
-
-    subscript(table: Table) -> PageTree? {
-        get {
-            for index in 0..<count where trees[index].0 == table { return trees[index].1 }
-            return nil
-        }
-        set {
-            guard let newValue else { return }
-            (trees + next).initialize(to: (table, newValue))
-            next = (next + 1) % KnownTrees.capacity
-            count = max(count, next == 0 ? KnownTrees.capacity : next)
-        }
     }
 }

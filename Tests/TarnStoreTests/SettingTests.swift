@@ -245,7 +245,7 @@ struct SettingTests {
         try store.setQuota(1 << 20)
         #expect(throws: StoreError.storeFull(path: store.path, quota: 1 << 20)) { try store.trainDictionaries() }
         // Inside of a write it fails at once, as each write does.
-        try store.write { writer in
+        _ = try store.write { writer in
             #expect(throws: StoreError.self) { try store.trainDictionaries() }
         }
         try store.setQuota(nil)

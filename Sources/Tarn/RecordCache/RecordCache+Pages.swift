@@ -3,15 +3,6 @@
 import TarnHTTP
 import TarnStore
 
-/// What an answer says about the page after it.
-struct PageEnd: Sendable {
-    var facts: PageFacts
-    /// The URL of the API that answered, if redirects led to it.
-    var answeredBy: String?
-    /// Where the page is in its list, as far as its entry says.
-    var position: ListPosition?
-}
-
 extension PreparedRequest {
     /// The request for the page after this one; nil if this is the last.
     func next(_ end: PageEnd) -> CacheRequest? {

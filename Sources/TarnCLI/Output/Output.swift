@@ -109,13 +109,3 @@ enum Output {
     /// Leaves the line of progress as it is; the next one begins below it.
     static func keepProgress() { _ = write([UInt8(ascii: "\n")], to: STDERR_FILENO) }
 }
-
-enum OutputFormat: String, CaseIterable {
-    /// Aligned columns, cut to the width of the terminal.
-    case table
-    /// One JSON object a line.
-    case json
-
-    /// A table for people, JSON for pipes.
-    static var `default`: OutputFormat { Output.isTerminal ? .table : .json }
-}

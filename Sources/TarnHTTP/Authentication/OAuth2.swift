@@ -137,15 +137,3 @@ public struct OAuth2: Sendable, Hashable {
             Token(access: Secret(access), lifetime: object.number(of: "expires_in"), refresh: object.text(of: "refresh_token").map(Secret.init)))
     }
 }
-
-/// What a server of tokens says instead of handing one out.
-struct OAuth2Refusal: Error, Sendable, Hashable {
-    var reason: String
-}
-
-enum BasicCredentials {
-    /// RFC 7617 §2, in UTF-8.
-    static func field(user: String, password: String) -> String {
-        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
-    }
-}

@@ -29,28 +29,3 @@ public struct FixtureFault: Sendable, Hashable {
         self.times = times
     }
 }
-
-/// Counts the requests that faults match.
-final class FixtureFaults: Sendable {
-    private let faults: [FixtureFault]
-    private let matches: Guarded<[Int]>
-
-    init(_ faults: [FixtureFault]) {
-        self.faults = faults
-        matches = Guarded(Array(repeating: 0, count: faults.count))
-    }
-
-    /// All that hit the next request for this target: delays add up, and of the others the first one counts.
-    func next(for target: String) -> [FixtureFault.Kind] {
-        guard !faults.isEmpty else { return [] }
-        return matches.withLock { matches in
-            var hits: [FixtureFault.Kind] = []
-            for (index, fault) in faults.enumerated() where fault.pattern.isEmpty || target.contains(fault.pattern) {
-                matches[index] += 1
-                let isPast = fault.times.map { matches[index] >= fault.first + $0 } ?? false
-                if matches[index] >= fault.first, !isPast { hits.append(fault.kind) }
-            }
-            return hits
-        }
-    }
-}

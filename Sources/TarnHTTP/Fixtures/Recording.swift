@@ -12,24 +12,6 @@
 // accepted). A recorded Content-Length must be the body's; with `Transfer-Encoding: chunked` the body stands in its
 // chunks. Nothing else is guessed: what does not fit is an error with file and line.
 
-/// A recording that cannot be used.
-public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
-    public var file: String
-    /// From 1; nil if it is about the file or directory as a whole.
-    public var line: Int?
-    public var message: String
-
-    public init(file: String, line: Int? = nil, _ message: String) {
-        self.file = file
-        self.line = line
-        self.message = message
-    }
-
-    public var description: String {
-        line.map { "\(file):\($0): \(message)" } ?? "\(file): \(message)"
-    }
-}
-
 /// A recorded exchange.
 package struct Recording: Sendable, Hashable {
     package var file: String

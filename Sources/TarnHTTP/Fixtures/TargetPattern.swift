@@ -98,12 +98,3 @@ struct TargetPattern: Sendable {
         !text.isEmpty && text.utf8.allSatisfy { PercentEncoding.isUnreserved($0) }
     }
 }
-
-/// What tells bodies of requests apart in recordings: FNV-1a, 64 bits. Not for secrets.
-package enum BodyDigest {
-    package static func text(_ body: [UInt8]) -> String {
-        let hash = body.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-}

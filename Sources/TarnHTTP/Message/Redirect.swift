@@ -57,27 +57,3 @@ extension HTTPHeaders {
         HTTPHeaders(fields.filter { field in Redirect.harmless.contains { HTTPHeaders.same($0, field.name) } })
     }
 }
-
-/// A transport whose answers come from allowed servers only, also over a transport that follows redirects by its own rules.
-package struct RedirectGuard: Transport {
-    private let inner: any Transport
-    private let scope: RedirectScope
-
-    package init(_ inner: any Transport, _ scope: RedirectScope) {
-        self.inner = inner
-        self.scope = scope
-    }
-
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        var request = request
-        request.redirects = scope
-        let response = try await inner.send(request)
-        guard let answeredBy = response.redirectedTo else { return response }
-        do throws(HTTPURLError) {
-            _ = try Redirect.destination(try HTTPURL(answeredBy), of: request)
-        } catch {
-            throw TransportError(.protocol, method: request.method, url: request.url, detail: "a redirect that is not followed: \(error)")
-        }
-        return response
-    }
-}

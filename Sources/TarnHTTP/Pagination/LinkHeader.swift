@@ -1,20 +1,5 @@
 // The Link header field (RFC 8288), by which a page names the next one. Pure.
 
-/// One link of a `Link` field (RFC 8288 §3).
-public struct Link: Sendable, Hashable {
-    /// The reference between the angle brackets; it may be relative.
-    public var target: String
-    /// The relation types of the first `rel` parameter, as written.
-    public var relations: [String]
-    /// The context of the link if it is not the resource that was requested.
-    public var anchor: String?
-
-    /// Whether the link has this relation type. Relation types are compared without case (RFC 8288 §2.1).
-    public func has(relation: String) -> Bool {
-        relations.contains { HTTPHeaders.same($0, relation) }
-    }
-}
-
 /// Reads `Link` fields by the algorithms of RFC 8288 appendix B, with one difference: what is not a link is skipped up
 /// to the next comma, so that one malformed link does not hide those after it.
 public enum LinkHeader {

@@ -1,18 +1,5 @@
 // What is known of a page that was answered: as much as its successor depends on, and no more. It can be stored.
 
-/// The request for a page.
-public struct PageRequest: Sendable, Hashable {
-    /// Absolute.
-    public var url: String
-    /// Nil for a request without a body.
-    public var body: RequestBody?
-
-    public init(url: String, body: RequestBody? = nil) {
-        self.url = url
-        self.body = body
-    }
-}
-
 /// What a page says that its successor may depend on.
 public struct PageFacts: Sendable, Hashable {
     /// The header fields of the answer.
@@ -74,23 +61,4 @@ public struct PageFacts: Sendable, Hashable {
     }
 
     func number(_ path: String?) -> Int? { path.flatMap { values[$0] }.flatMap { Int($0) } }
-}
-
-/// What has to be known of a page beside its header fields and the number of its records.
-public struct PageWants: Sendable, Hashable {
-    /// Key paths in the body, from its root: `meta.next`.
-    public var values: [String]
-    /// A key path in the records.
-    public var record: String?
-    /// Header fields that are needed for the page after this one.
-    public var fields: [String]
-
-    public init(values: [String] = [], record: String? = nil, fields: [String] = []) {
-        self.values = values
-        self.record = record
-        self.fields = fields
-    }
-
-    /// Whether nothing of the body is asked for.
-    public var isEmpty: Bool { values.isEmpty && record == nil && fields.isEmpty }
 }

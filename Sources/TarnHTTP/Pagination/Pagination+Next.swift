@@ -1,14 +1,5 @@
 // Which page comes first and which comes after a page. Pure: facts in, a request out.
 
-/// What follows a page.
-public enum NextPage: Sendable, Hashable {
-    /// This reference is next; it may be relative, and it has not been checked: `PageSequence` does that.
-    case next(String)
-    /// The same URL with another body.
-    case nextBody(RequestBody)
-    case end
-}
-
 extension PageRequest {
     /// What a request carries at a place.
     func value(at place: Pagination.ParameterPlace) -> String? {
@@ -159,47 +150,6 @@ extension Pagination {
         // The named record alone: there is nothing beyond it.
         if value == request.value(at: cursor.sends) { return .end }
         return try change(request, cursor.sends, to: value, isNumber: value.isJSONInteger)
-    }
-}
-
-/// The counts of a page at the paths that its style declares.
-struct PageCounts {
-    /// Header fields in which servers say how many records there are.
-    static let fields = ["X-Total-Count", "X-Total", "X-Total-Pages"]
-
-    var total: Int?
-    var totalPages: Int?
-    var hasMore: Bool?
-
-    /// Whether nothing that is declared tells the end.
-    var isUndecided: Bool { total == nil && totalPages == nil && hasMore == nil }
-
-    init(_ facts: PageFacts, total: String?, totalPages: String?, hasMore: String?) {
-        self.total = facts.number(total)
-        self.totalPages = facts.number(totalPages)
-        self.hasMore = facts.flag(hasMore)
-    }
-
-    /// Whether there is another page.
-    ///
-    /// - Throws: `PaginationError.shrunk` if the walk would end although the page says that there is more.
-    func goesOn(
-        _ facts: PageFacts, size: Pagination.PageSize?, end: Pagination.End, listed: Int, pages: Int
-    ) throws(PaginationError) -> Bool {
-        if let hasMore, !hasMore { return false }
-        if let totalPages { return pages < totalPages }
-        if let total {
-            if listed >= total { return false }
-            guard facts.recordCount > 0 else { throw .shrunk(listed: listed, hint: "there are \(total) records") }
-            return true
-        }
-        if hasMore == true {
-            guard facts.recordCount > 0 else { throw .shrunk(listed: listed, hint: "there are more") }
-            return true
-        }
-        if facts.recordCount == 0 { return false }
-        guard let size, end == .short else { return true }
-        return facts.recordCount >= size.value
     }
 }
 

@@ -1,24 +1,5 @@
 // How names in JSON and names in a schema correspond when nothing else is said, in both directions.
 
-/// How the words of a name are joined in JSON.
-public enum NamingStyle: String, Sendable, Hashable, CaseIterable {
-    case snakeCase = "snake_case"
-    case camelCase = "camelCase"
-    case pascalCase = "PascalCase"
-    case kebabCase = "kebab-case"
-    /// Names are the same; words are not replaced either.
-    case none
-
-    func join(_ words: [String]) -> String {
-        switch self {
-        case .snakeCase: words.joined(separator: "_")
-        case .kebabCase: words.joined(separator: "-")
-        case .pascalCase: words.map(NamingConvention.capitalized).joined()
-        case .camelCase, .none: words.prefix(1).joined() + words.dropFirst().map(NamingConvention.capitalized).joined()
-        }
-    }
-}
-
 /// How names in JSON and names in a schema correspond: names of a schema are `camelCase`, those in JSON are of a style, and whole
 /// words may be replaced (`id` in JSON is `identifier` in the schema).
 ///

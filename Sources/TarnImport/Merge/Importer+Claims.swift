@@ -2,32 +2,6 @@
 
 internal import TarnStore
 
-/// One record's word that a relationship leads to another, which may be led to by one only.
-struct Claim {
-    /// The plan of the topmost entity that has the reference, and its field.
-    var plan: Int
-    var field: UInt16
-    var owner: [UInt8]
-    var target: [UInt8]
-    /// Where it stands in the response.
-    var path: String
-}
-
-/// Which record claims which, by which relationship.
-struct ClaimPlace: Hashable {
-    private let plan: Int
-    private let field: UInt16
-    private let owner: [UInt8]
-    private let target: [UInt8]
-
-    init(_ claim: Claim, _ owner: [UInt8]) {
-        plan = claim.plan
-        field = claim.field
-        self.owner = owner
-        target = claim.target
-    }
-}
-
 extension Importer {
     /// A member of a list whose owner is not the one that counts.
     struct LostMember: Hashable {

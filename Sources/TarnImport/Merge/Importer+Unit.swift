@@ -4,32 +4,6 @@
 import Synchronization
 public import TarnStore
 
-/// The entry of a response that a 304 has confirmed.
-public struct RevalidatedResponse: Sendable {
-    /// The stored entry whose validators the request was sent with.
-    public var asked: ResponseEntry
-    /// The entry with the header fields and times of the 304.
-    public var entry: ResponseEntry
-
-    /// A stored entry, and what the 304 makes of it.
-    public init(asked: ResponseEntry, entry: ResponseEntry) {
-        self.asked = asked
-        self.entry = entry
-    }
-}
-
-/// A unit was not committed: the entries that its 304 responses confirm were replaced, invalidated or removed after the requests were
-/// sent. A 304 says nothing about the newer entry; request the pages again.
-public struct RevalidationConflict: Error, Sendable, CustomStringConvertible {
-    /// The requests whose 304 does not count.
-    public var requests: [RequestKey]
-
-    /// One line that names the first request.
-    public var description: String {
-        "\(requests.first?.url ?? "a response"): the stored response changed after the request with its validators was sent; request it again"
-    }
-}
-
 extension Importer {
     /// Merges what was added since the last commit into the store, together with the entries of its responses and with progress.
     ///
@@ -123,16 +97,5 @@ extension StoreWriter {
     /// Whether the stored entry still is the one that the conditional request was sent with.
     fileprivate func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
         try access.response(to: response.entry.request)?.isUnchanged(since: response.asked) ?? false
-    }
-}
-
-/// Whether the task that waits for a commit was cancelled: the writer's thread cannot ask it.
-final class Cancellation: Sendable {
-    private let isCancelled = Atomic(false)
-
-    func cancel() { isCancelled.store(true, ordering: .relaxed) }
-
-    func check() throws(CancellationError) {
-        if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
     }
 }

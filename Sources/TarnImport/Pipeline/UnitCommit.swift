@@ -4,21 +4,6 @@
 import Synchronization
 internal import TarnStore
 
-/// What units of a pipeline that follow each other have in common: after one that failed none is committed.
-final class UnitChain: Sendable {
-    private let isBroken = Atomic(false)
-    private let training = Mutex(())
-
-    var hasFailed: Bool { isBroken.load(ordering: .acquiring) }
-    func fail() { isBroken.store(true, ordering: .releasing) }
-    func mend() { isBroken.store(false, ordering: .releasing) }
-
-    /// Trains dictionaries, unless another unit does.
-    func train(_ store: Store) throws {
-        try training.withLockIfAvailable { _ in try store.trainDictionaries() }
-    }
-}
-
 /// What comes of a unit.
 final class UnitCommit: Sendable {
     private struct State {
@@ -50,9 +35,6 @@ final class UnitCommit: Sendable {
         }
     }
 }
-
-/// What a unit ends with that builds on one which has failed. Nobody is told: the failure before it is.
-struct UnitBeforeFailed: Error {}
 
 extension Importer {
     /// Units of more than so many bytes get a transaction of their own: a shared one holds all that a unit changes in memory. Small ones that

@@ -202,18 +202,3 @@ private enum EnglishDates {
 
     private static func words(_ text: String) -> [[UInt8]] { text.utf8.split(separator: 0x20).map { Array($0) } }
 }
-
-/// What is wrong with a pattern of dates.
-public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// As it was written.
-    public var pattern: String
-    /// What is wrong, and the way out.
-    public var problem: String
-
-    init(_ pattern: String, _ problem: String) {
-        self.pattern = pattern
-        self.problem = problem
-    }
-
-    public var description: String { "\"\(pattern)\" is not a format of dates: \(problem)" }
-}

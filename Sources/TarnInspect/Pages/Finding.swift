@@ -78,21 +78,3 @@ public struct Finding: Sendable, Hashable {
         self.detail = detail
     }
 }
-
-/// Collects findings: all are counted, and the first of each code kept.
-final class Findings {
-    /// How many of each code are kept.
-    private let limit: Int
-    private(set) var list: [Finding] = []
-    private(set) var counts: [Finding.Code: Int] = [:]
-
-    init(limit: Int = 100) { self.limit = limit }
-
-    func add(_ code: Finding.Code, _ place: @autoclosure () -> String, _ detail: @autoclosure () -> String) {
-        let count = counts[code, default: 0]
-        counts[code] = count + 1
-        if count < limit { list.append(Finding(code, place(), detail())) }
-    }
-
-    var total: Int { counts.values.reduce(0, +) }
-}

@@ -96,12 +96,6 @@ extension StoreReader {
     }
 }
 
-/// Which record of which table.
-struct RecordPlace: Hashable, Sendable {
-    var root: UInt16
-    var key: [UInt8]
-}
-
 extension StoreAccess {
     /// Commits up to this one may be missing in the log.
     var trimmedSequence: UInt64 {

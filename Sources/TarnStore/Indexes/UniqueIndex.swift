@@ -2,12 +2,6 @@
 
 internal import LMDB
 
-/// Values of a unique index that several records had at some moment of a write.
-struct DoubleValues: Hashable {
-    var index: UInt32
-    var values: [UInt8]
-}
-
 package enum UniqueIndex {
     /// The storage keys of the records that hold values of an index, in groups of those that really have the same: of values
     /// that are too long for the index only the rows can tell.
@@ -103,17 +97,6 @@ package enum UniqueIndex {
             entity: entity.name, index: index.name,
             keys: owners.prefix(4).map { owner in owner.withUnsafeBytes { access.describe($0) } })
     }
-}
-
-/// A record that an import could not store, because another one has the values that have to be unique.
-package struct DroppedRecord: Sendable {
-    package var entity: UInt16
-    package var storageKey: [UInt8]
-    package var index: String
-    /// A record that has the values.
-    package var holder: [UInt8]
-    /// What had become of the record before it was undone.
-    package var outcome: StoreWriter.Outcome
 }
 
 extension StoreWriter {

@@ -3,14 +3,6 @@
 import Foundation
 internal import LMDB
 
-/// What compacting has come to.
-public struct CompactionReport: Sendable, Hashable {
-    /// The file's size before.
-    public var bytesBefore: Int
-    /// The file's size now.
-    public var bytesAfter: Int
-}
-
 extension Store {
     /// Writes the file of a store anew without its free pages, and puts it in the place of the old one.
     ///

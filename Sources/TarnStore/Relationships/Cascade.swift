@@ -2,22 +2,6 @@
 
 internal import LMDB
 
-/// The relationships of every entity that have a delete rule, by the entity's id.
-struct DeleteRules: Sendable {
-    private let relationships: [UInt16: [Catalog.Relationship]]
-
-    init(_ catalog: Catalog) {
-        var relationships: [UInt16: [Catalog.Relationship]] = [:]
-        for entity in catalog.entities {
-            let ruled = catalog.relationships(of: entity).filter { $0.deleteRule != .none }
-            if !ruled.isEmpty { relationships[entity.id] = ruled }
-        }
-        self.relationships = relationships
-    }
-
-    subscript(entity: UInt16) -> [Catalog.Relationship] { relationships[entity] ?? [] }
-}
-
 /// A record and all that go with it, the record first, each behind one that leads to it: whoever deletes them from the end
 /// leaves, at every moment, a path from the record to each that is still there.
 final class Cascade: @unchecked Sendable {

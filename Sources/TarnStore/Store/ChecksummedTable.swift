@@ -7,34 +7,6 @@
 
 package import LMDB
 
-/// The checksum behind a value.
-package enum ValueChecksum {
-    package static let size = 4
-
-    static func of(_ content: Bytes, table: StaticString, key: Bytes) -> UInt32 {
-        var crc = CRC32C()
-        crc.update(Bytes(table))
-        crc.update(key)
-        crc.update(content)
-        return crc.value
-    }
-
-    /// The content of a stored value. Nil if the checksum is missing or wrong.
-    package static func content(_ stored: Bytes, table: StaticString, key: Bytes) -> Bytes? {
-        guard stored.count >= size else { return nil }
-        let content = stored.slice(0..<stored.count - size)
-        return stored.load(content.count, UInt32.self) == of(content, table: table, key: key) ? content : nil
-    }
-
-    /// A value as it is stored.
-    package static func appended(to content: Bytes, table: StaticString, key: Bytes) -> [UInt8] {
-        var writer = ByteWriter(capacity: content.count + size)
-        writer.append(content)
-        writer.appendLittleEndian(of(content, table: table, key: key))
-        return Array(writer.bytes)
-    }
-}
-
 /// A table whose values end with a checksum, unless the store has format 1 or 2.
 package struct ChecksummedTable: Sendable {
     package let table: Table
@@ -67,39 +39,10 @@ package struct ChecksummedTable: Sendable {
     }
 
     /// Writes content and checksum into the room that was reserved for a value.
-    fileprivate func fill(_ room: UnsafeMutableRawBufferPointer, _ key: Bytes, _ content: Bytes) {
+    func fill(_ room: UnsafeMutableRawBufferPointer, _ key: Bytes, _ content: Bytes) {
         room.copyMemory(from: content)
         let checksum = ValueChecksum.of(content, table: name, key: key)
         room.storeBytes(of: checksum.littleEndian, toByteOffset: content.count, as: UInt32.self)
-    }
-}
-
-/// A cursor over a table with checksums: gives contents, and throws at a value that is damaged.
-struct ChecksummedCursor {
-    private let table: ChecksummedTable
-    /// The cursor over the values as they are stored.
-    let stored: RawCursor
-
-    fileprivate init(_ table: ChecksummedTable, _ stored: RawCursor) {
-        self.table = table
-        self.stored = stored
-    }
-
-    func close() { stored.close() }
-    func first() throws(LMDBError) -> RawCursor.Entry? { try content(stored.first()) }
-    func next() throws(LMDBError) -> RawCursor.Entry? { try content(stored.next()) }
-    func seek(_ key: Bytes) throws(LMDBError) -> RawCursor.Entry? { try content(stored.seek(key)) }
-    func find(_ key: Bytes) throws(LMDBError) -> RawCursor.Entry? { try content(stored.find(key)) }
-    func delete() throws(LMDBError) { try stored.delete() }
-
-    func put(_ key: Bytes, _ content: Bytes, append: Bool = false) throws(LMDBError) {
-        guard table.hasChecksums else { return try stored.put(key, content, append: append) }
-        table.fill(try stored.reserve(key, count: content.count + ValueChecksum.size, append: append), key, content)
-    }
-
-    private func content(_ entry: RawCursor.Entry?) throws(LMDBError) -> RawCursor.Entry? {
-        guard table.hasChecksums, let entry else { return entry }
-        return (entry.key, try table.checkedContent(entry.value, key: entry.key))
     }
 }
 

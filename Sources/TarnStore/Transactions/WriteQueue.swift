@@ -7,17 +7,6 @@
 
 import Foundation
 
-/// A write that waits, with its result's type forgotten.
-protocol PendingWrite: AnyObject, Sendable {
-    var store: Store { get }
-    /// Whether it must have a transaction of its own.
-    var isAlone: Bool { get }
-    /// Runs the closure. Called once at most.
-    func run(_ writer: inout StoreWriter) throws
-    /// Delivers the closure's result, or the error. Called once.
-    func finish(_ failure: (any Error)?)
-}
-
 /// The writes of one store. The thread is started with the first, and ends when the store has gone.
 final class WriteQueue: @unchecked Sendable {
     // Everything below is guarded by the condition.
@@ -121,90 +110,5 @@ final class WriteQueue: @unchecked Sendable {
             taken = 0
         }
         return write
-    }
-}
-
-/// A write with its closure and the way back to its caller.
-final class Write<Value>: PendingWrite, @unchecked Sendable {
-    // Used by one thread at a time: the caller's until it is added to the queue, then the writer's.
-    /// Kept alive by the caller, who waits. Not by this: after the delivery the caller's reference may be the last one.
-    unowned(unsafe) let store: Store
-    let isAlone: Bool
-    private var body: ((inout StoreWriter) throws -> Value)?
-    private var value: Value?
-    private let deliver: (Result<Value, any Error>) -> Void
-
-    init(
-        _ store: Store, isAlone: Bool, _ body: @escaping (inout StoreWriter) throws -> Value,
-        deliver: @escaping (Result<Value, any Error>) -> Void
-    ) {
-        self.store = store
-        self.isAlone = isAlone
-        self.body = body
-        self.deliver = deliver
-    }
-
-    func run(_ writer: inout StoreWriter) throws {
-        guard let body else { return }
-        value = try body(&writer)
-    }
-
-    func finish(_ failure: (any Error)?) {
-        // A closure that a caller lent is let go before the caller goes on.
-        body = nil
-        if let failure {
-            deliver(.failure(failure))
-        } else if let value {
-            deliver(.success(value))
-        }
-    }
-}
-
-/// Where a blocking caller waits for its result, and for the closure if it has to run on its own thread.
-final class Delivery<Value>: @unchecked Sendable {
-    // Guarded by the condition.
-    private let condition = NSCondition()
-    private var result: Result<Value, any Error>?
-    private var job: (() throws -> Value)?
-    private var jobResult: Result<Value, any Error>?
-
-    func give(_ result: Result<Value, any Error>) {
-        condition.lock()
-        defer { condition.unlock() }
-        self.result = result
-        condition.broadcast()
-    }
-
-    /// Lets the caller run a closure while it waits. Called on the writer's thread, which waits for the closure.
-    func runByCaller(_ job: @escaping () throws -> Value) throws -> Value {
-        condition.lock()
-        defer { condition.unlock() }
-        self.job = job
-        condition.broadcast()
-        while true {
-            if let jobResult {
-                self.jobResult = nil
-                return try jobResult.get()
-            }
-            condition.wait()
-        }
-    }
-
-    func wait() throws -> Value {
-        condition.lock()
-        defer { condition.unlock() }
-        while true {
-            if let result { return try result.get() }
-            if let job {
-                self.job = nil
-                condition.unlock()
-                let done = Result(catching: job)
-                condition.lock()
-                jobResult = done
-                condition.broadcast()
-                continue
-            }
-            condition.wait()
-        }
     }
 }

@@ -114,18 +114,3 @@ extension UUID: StoredKey {
 
     public static var attributeType: AttributeType? { .uuid }
 }
-
-/// A to-one relationship as a field: the key of a record of another entity, whether that is in the store or not.
-public struct Reference<Target: StoredRecord>: Sendable, Hashable {
-    public var key: Target.Key
-
-    @inlinable
-    public init(_ key: Target.Key) { self.key = key }
-}
-
-/// A to-many relationship as a field: the keys in its order.
-public struct References<Target: StoredRecord>: Sendable, Hashable {
-    public var keys: [Target.Key]
-
-    public init(_ keys: [Target.Key]) { self.keys = keys }
-}

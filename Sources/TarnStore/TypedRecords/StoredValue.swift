@@ -21,29 +21,6 @@ extension StoredValue {
     @inlinable public static var ifAbsent: Self? { nil }
 }
 
-/// A value where it stands in a row. It cannot outlive the row.
-public struct LentValue: ~Escapable {
-    @usableFromInline let encoded: EncodedValue
-    let context: LentContext
-
-    @_lifetime(immortal)
-    @usableFromInline
-    init(_ bytes: UnsafeRawBufferPointer, _ context: LentContext) {
-        encoded = EncodedValue(bytes)
-        self.context = context
-    }
-
-    @inlinable public var isNull: Bool { encoded.isNull }
-
-    /// The storage key of a to-one reference.
-    @inlinable var reference: UnsafeRawBufferPointer? { encoded.reference }
-
-    /// The key of a storage key that may be a digest.
-    @usableFromInline func longKey<Key: StoredKey>(_ storageKey: UnsafeRawBufferPointer, of target: String) -> Key? {
-        context.key(storageKey, of: target)
-    }
-}
-
 extension Optional: StoredValue where Wrapped: StoredValue {
     @inlinable
     public init?(_ value: LentValue) {

@@ -2,47 +2,6 @@
 
 import Yams
 
-/// A value of a YAML document and where it begins.
-struct YAMLValue: Sendable {
-    struct Mark: Sendable, Hashable {
-        var line: Int
-        var column: Int
-        /// Nil in the description file itself.
-        var file: String?
-    }
-
-    struct Entry: Sendable {
-        var key: String
-        var keyMark: Mark
-        var value: YAMLValue
-    }
-
-    enum Content: Sendable {
-        /// The text as it was written: `no` is the text `no` and `1.10` is `1.10`. Plain means without quotes.
-        case scalar(String, plain: Bool)
-        case list([YAMLValue])
-        case mapping([Entry])
-    }
-
-    var mark: Mark
-    var content: Content
-
-    /// Nothing, or one of the words for it in YAML's core schema (YAML 1.2.2 §10.3.2).
-    var isNull: Bool {
-        guard case .scalar(let text, plain: true) = content else { return false }
-        return ["", "~", "null", "Null", "NULL"].contains(text)
-    }
-
-    /// For error texts: "expected a mapping, found \(kind)".
-    var kind: String {
-        switch content {
-        case .scalar(let text, _): isNull ? "nothing" : "\"\(text.count > 40 ? text.prefix(40) + "…" : text)\""
-        case .list: "a list"
-        case .mapping: "a mapping"
-        }
-    }
-}
-
 enum YAMLDocument {
     /// How many values a document may have after its aliases are followed: nine nested anchors make a thousand million.
     static let valueLimit = 100_000

@@ -6,31 +6,6 @@
 
 internal import LMDB
 
-/// The limits of a step, and who is told of it.
-package struct IndexBuildOptions: Sendable {
-    /// How many rows a step takes, at most.
-    package var rows = 5000
-    /// A step ends when its rows have that many bytes.
-    package var bytes = 4 << 20
-
-    package init(rows: Int = 5000) {
-        self.rows = max(1, rows)
-    }
-}
-
-/// What a step has come to.
-struct IndexStep {
-    /// The indexes that it worked on, with what is still to be done; nil if nothing is.
-    var indexes: [(id: UInt32, mark: IndexMark?)]
-    /// Rows or entries that it went through, and the bytes of the rows.
-    var count = 0
-    var bytes = 0
-    /// Records that have the same values in an index that was to be unique; thrown or kept, as the caller likes.
-    var violation: StoreError?
-    /// Whether some index has another phase now.
-    var isTransition: Bool
-}
-
 /// Steps of a transaction.
 struct IndexBuild {
     /// Which may have the catalog from before.

@@ -2,42 +2,6 @@
 
 internal import LMDB
 
-/// How far the building of an index has come.
-public struct IndexBuildProgress: Sendable, Hashable {
-    /// The entity that declares it.
-    public var entity: String
-    /// Of the attribute, or of the declared index.
-    public var index: String
-    /// Rows while it is built; entries of the index while it is checked that none are the same.
-    public var done: Int
-    /// Of how many, at the moment: others may write meanwhile.
-    public var total: Int
-}
-
-/// An index, and whether it is complete.
-public struct IndexState: Sendable, Hashable {
-    /// What an index can do, and what is still done for it.
-    public enum State: String, Sendable, Hashable, CaseIterable {
-        /// It has every record, and answers.
-        case complete
-        /// It does not have every record yet, and does not answer. Writers keep it up already.
-        case building
-        /// It has every record, and answers; it is looked for values that stand in several, since it is to be unique.
-        case checking
-    }
-
-    /// The entity that declares it.
-    public var entity: String
-    /// Of the attribute or relationship, or of the declared index.
-    public var name: String
-    /// What it can do now.
-    public var state: State
-    /// Rows that are in it while it is built, otherwise entries that were looked at.
-    public var done: Int
-    /// Of how many.
-    public var total: Int
-}
-
 extension Store {
     /// Every index of the store, of attributes, of stored relationships and declared ones, and whether it is complete.
     public var indexStates: [IndexState] {

@@ -81,7 +81,7 @@ package final class RowContext {
     }
 
     /// Decompresses a frame. False if it is damaged.
-    fileprivate func decompress(_ frame: Bytes, into room: UnsafeMutableRawBufferPointer, _ size: Int, _ dictionary: RowDictionary) -> Bool {
+    func decompress(_ frame: Bytes, into room: UnsafeMutableRawBufferPointer, _ size: Int, _ dictionary: RowDictionary) -> Bool {
         let written = ZSTD_decompress_usingDDict(
             reading, room.baseAddress, size, frame.baseAddress, frame.count, dictionary.forReading)
         return written == size
@@ -108,7 +108,7 @@ package final class RowContext {
     }
 
     /// Nil if it is not known, or no body is that long.
-    fileprivate static func contentSize(_ frame: Bytes) -> Int? {
+    static func contentSize(_ frame: Bytes) -> Int? {
         let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
         return size > 0 && size <= UInt64(RowCompression.largestBody) ? Int(size) : nil
     }
@@ -125,64 +125,5 @@ package final class RowContext {
         }
         writer.truncate(to: start + size)
         return true
-    }
-}
-
-/// A compressed body, lent by a context until it is released.
-struct LentBody {
-    enum State {
-        case compressed, damaged
-        /// With the size of the body.
-        case whole(Int)
-    }
-
-    fileprivate var stored = Bytes(start: nil, count: 0)
-    fileprivate var isWide = false, isDivided = false
-    fileprivate var state = State.compressed
-    fileprivate var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
-    /// Whoever has the body holds the transaction, which holds both.
-    private let context: Unmanaged<RowContext>
-    fileprivate var dictionary: Unmanaged<RowDictionary>
-
-    fileprivate init(_ context: Unmanaged<RowContext>, _ dictionary: Unmanaged<RowDictionary>) {
-        self.context = context
-        self.dictionary = dictionary
-    }
-
-    var isDamaged: Bool { if case .damaged = state { true } else { false } }
-
-    /// The whole body, decompressed once. Nil if it is damaged.
-    mutating func whole() -> Bytes? {
-        switch state {
-        case .whole(let size): return Bytes(start: memory.baseAddress, count: size)
-        case .damaged: return nil
-        case .compressed:
-            guard let whole = decompressed() else {
-                state = .damaged
-                return nil
-            }
-            state = .whole(whole.count)
-            return whole
-        }
-    }
-
-    private mutating func decompressed() -> Bytes? {
-        context._withUnsafeGuaranteedRef { context in
-            dictionary._withUnsafeGuaranteedRef { dictionary in
-                if isDivided { return context.whole(stored, isWide: isWide, dictionary) { room(for: $0) } }
-                guard let size = RowContext.contentSize(stored),
-                    context.decompress(stored, into: room(for: size), size, dictionary)
-                else { return nil }
-                return Bytes(start: memory.baseAddress, count: size)
-            }
-        }
-    }
-
-    private mutating func room(for size: Int) -> UnsafeMutableRawBufferPointer {
-        if memory.count < size {
-            memory.deallocate()
-            memory = .allocate(byteCount: size, alignment: 16)
-        }
-        return memory
     }
 }

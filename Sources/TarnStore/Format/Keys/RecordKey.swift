@@ -2,45 +2,6 @@
 
 import Foundation
 
-/// One component of a primary key.
-public enum KeyComponent: Sendable, Hashable, CustomStringConvertible {
-    case int(Int64)
-    /// Compared by its UTF-8 bytes, never by canonical equivalence.
-    case string(String)
-    case uuid(UUID)
-    /// The storage key of a record whose primary key is too long to stand in a reference, and which is not in the store: its beginning
-    /// and its digest. Always the only component. Records cannot be stored under it; references to it can.
-    case digest([UInt8])
-
-    public static func == (a: KeyComponent, b: KeyComponent) -> Bool {
-        switch (a, b) {
-        case (.int(let x), .int(let y)): x == y
-        case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
-        case (.uuid(let x), .uuid(let y)): x == y
-        case (.digest(let x), .digest(let y)): x == y
-        default: false
-        }
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        switch self {
-        case .int(let x): hasher.combine(x)
-        case .string(let x): for byte in x.utf8 { hasher.combine(byte) }
-        case .uuid(let x): hasher.combine(x)
-        case .digest(let x): hasher.combine(x)
-        }
-    }
-
-    public var description: String {
-        switch self {
-        case .int(let x): "\(x)"
-        case .string(let x): x
-        case .uuid(let x): x.uuidString.lowercased()
-        case .digest(let x): "digest " + x.suffix(32).hexadecimal
-        }
-    }
-}
-
 /// A primary key: one component, or several for a composite key.
 public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
     public var components: [KeyComponent]
@@ -105,31 +66,6 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
         guard !components.isEmpty else { return nil }
         self.components = components
     }
-}
-
-/// The form of storage keys.
-///
-/// An LMDB key has at most 511 bytes, and an index key holds two storage keys. So a primary key whose encoding is longer than
-/// 207 bytes becomes its first 207 bytes, FF, and the SHA-256 of the whole encoding: 240 bytes. The whole key stands in the
-/// row, and is compared.
-///
-/// A storage key delimits itself: the encoding of a primary key ends within 207 bytes, or byte 207 is followed by FF and a
-/// digest. So an entry of an index can be split without looking at a row.
-package enum StorageKey {
-    package static let longest = 207
-    package static let digestLength = 240
-
-    /// The length of the storage key at the beginning of these bytes, for a key of that many components; nil if there is
-    /// none.
-    package static func length(in bytes: Bytes, components: Int) -> Int? {
-        var reader = TupleReader(bytes.count > longest ? bytes.slice(0..<longest) : bytes)
-        let mayBeDigest = bytes.count >= digestLength && bytes[longest] == 0xFF
-        for _ in 0..<components where !reader.skip() { return mayBeDigest ? digestLength : nil }
-        // No element begins with FF, so a 00 just before it was the first half of an escaped NUL that was cut.
-        return mayBeDigest && reader.offset == longest ? digestLength : reader.offset
-    }
-
-    package static func isDigest(_ key: Bytes) -> Bool { key.count == digestLength }
 }
 
 extension ByteWriter {

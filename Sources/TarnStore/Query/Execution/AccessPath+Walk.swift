@@ -2,14 +2,6 @@
 
 internal import LMDB
 
-/// Where a walk goes on: the values of the order's components as the path's table has them, and the storage key.
-struct WalkStart {
-    var values: [UInt8]
-    /// How many values these are.
-    var count = 0
-    var storageKey: [UInt8]
-}
-
 extension AccessPath {
     /// Calls the closure with the storage key of every record of the path, and with its row's bytes if they are at hand, until
     /// it returns false.

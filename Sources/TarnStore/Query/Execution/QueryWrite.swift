@@ -2,32 +2,6 @@
 
 internal import LMDB
 
-/// What a write by query did.
-public struct QueryWriteReport: Sendable, Hashable {
-    /// How many records were in the query's result when they were looked for.
-    public var matched = 0
-    /// How many records were changed, or deleted: those among them that delete rules took with others. A record that has the values
-    /// already is not changed.
-    public var changed = 0
-    /// How many writes were committed.
-    public var steps = 0
-}
-
-/// A write by query that stopped in between. The steps before are committed, what the failed step did is not; the same call
-/// goes on with what is left.
-public struct QueryWriteError: Error, CustomStringConvertible {
-    /// What is committed.
-    public var report: QueryWriteReport
-    /// Why the next step was not: a `StoreError`, for all that the store itself finds.
-    public var reason: any Error
-
-    public var description: String {
-        let done = report.steps == 0
-            ? "nothing was written" : "\(report.changed) records were written before, in \(report.steps) steps, and stay so"
-        return "\(reason); \(done). The same call goes on with the others"
-    }
-}
-
 /// A write by query that is under way.
 final class QueryWrite: @unchecked Sendable {
     // Made by one thread, then used by one at a time.

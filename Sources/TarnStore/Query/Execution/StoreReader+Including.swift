@@ -2,12 +2,6 @@
 
 internal import LMDB
 
-/// A relationship that is to be followed for every record of a result: ``StoredRecord/related(_:to:)-(Field,_)``.
-public struct Inclusion<Owner: StoredRecord, Target: StoredRecord>: Sendable, Hashable {
-    /// The name of the relationship, stored or derived, seen from the owner.
-    public let relationship: String
-}
-
 extension StoredRecord {
     /// A relationship to follow with the records of a query.
     public static func related<Target: StoredRecord>(_ relationship: Field, to target: Target.Type) -> Inclusion<Self, Target> {
@@ -127,51 +121,5 @@ extension StoreReader {
             try include(
                 paths.filter { $0.first == name }.map { Array($0.dropFirst()) }, of: next, as: "\(path).\(name)", in: &result)
         }
-    }
-}
-
-/// Records, and what relationships of them lead to.
-public struct IncludingResult: Sendable {
-    /// In the order of the query.
-    public fileprivate(set) var records: [Record] = []
-    fileprivate var included: [String: Included<Record>] = [:]
-
-    /// What a relationship leads to, by the positions in `records`; of a path such as `milestone.creator`, by the positions in
-    /// the `records` of what comes before the last name. Nil if it was not asked for.
-    public subscript(path: String) -> Included<Record>? { included[path] }
-}
-
-/// What a relationship leads to, and the struct that it becomes.
-@usableFromInline
-struct RelatedRecords<Target: StoredRecord> {
-    @usableFromInline let keys: RelatedKeys
-    @usableFromInline let plan: Unmanaged<RowPlan>
-
-    /// - Throws: `.unknownField`; `.wrongType` if the relationship leads to another entity than that of the target.
-    init<Owner>(_ access: StoreAccess, _ entity: Catalog.Entity, _ inclusion: Inclusion<Owner, Target>) throws(StoreError) {
-        keys = try RelatedKeys(access, entity, inclusion.relationship)
-        guard keys.destination.name == Target.entity else {
-            throw .wrongType(
-                entity: entity.name, field: inclusion.relationship, expected: keys.destination.name, found: Target.entity)
-        }
-        plan = try access.plan(Target.self)
-    }
-
-    @inlinable
-    func load() throws -> Included<Target> {
-        var records: [Target] = []
-        let places = try keys.load(plan) { row in
-            let row = Row<Target>(row)
-            do {
-                records.append(try row.copy())
-                return true
-            } catch let error as StoreError {
-                // A value that a partial record does not have yet. Everything else is an error of
-                // the list.
-                guard case .missingValue(_, _, _, isPartial: true) = error else { throw error }
-                return false
-            }
-        }
-        return Included(records, places)
     }
 }

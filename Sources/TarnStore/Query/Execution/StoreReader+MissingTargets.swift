@@ -2,16 +2,6 @@
 
 internal import LMDB
 
-/// Targets of a relationship that are not in the store.
-public struct MissingTargets: Sendable {
-    /// Each once, in ascending order: keys as `.reference`; of a joined relationship the values that no record has.
-    public var targets: [Value]
-    /// How many more there are of a joined relationship whose values are too long for its index.
-    public var unnamedCount: Int
-    /// Where to go on; nil if there is no more.
-    public var next: ContinuationToken?
-}
-
 extension StoreReader {
     /// What a relationship of an entity's records leads to without there being a record, each once.
     ///

@@ -2,13 +2,6 @@
 
 internal import LMDB
 
-/// A part of a query's result, and where the next one begins.
-public struct QueryPage: Sendable {
-    public var records: [Record]
-    /// To be given as ``Query/after``; nil if there is no more.
-    public var next: ContinuationToken?
-}
-
 extension StoreReader {
     /// Copies of the records of a query, in its order.
     ///

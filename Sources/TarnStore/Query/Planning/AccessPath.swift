@@ -2,16 +2,6 @@
 
 internal import LMDB
 
-/// Keys of a table from one on, up to another.
-struct KeySpan: Hashable {
-    /// Included; empty for the beginning.
-    var lower: [UInt8] = []
-    /// Excluded; nil for the end.
-    var upper: [UInt8]?
-
-    static let everything = KeySpan()
-}
-
 /// One way to the records of a query.
 struct AccessPath {
     enum Source {
@@ -99,26 +89,6 @@ extension AccessPath.Source {
     func valuesLength(in entry: Bytes) -> Int {
         guard case .index(let index) = self else { return 0 }
         return IndexEntry.values(of: entry, components: index.componentCount).length
-    }
-}
-
-/// What a planner has chosen.
-struct QueryAccess {
-    enum Form {
-        case nothing
-        case path(AccessPath)
-        /// Records that are in one of several, each once.
-        case union([AccessPath])
-    }
-
-    var form: Form
-    /// What rows have to meet that are found.
-    var residual: QueryNode
-    var isOrdered: Bool
-
-    /// Whether what is found is in the result without a look at its row.
-    func isExact(_ query: CompiledQuery) -> Bool {
-        if case .path(let path) = form { path.isExact(query) } else { false }
     }
 }
 

@@ -19,47 +19,6 @@
 
 import Foundation
 
-/// A value in a text.
-struct ParsedValue {
-    var value: Value
-    /// In bytes of the text.
-    var range: Range<Int>
-    /// What was written, if it was a bare word: for a field of texts it is one, even if it looks like a number.
-    var word: String?
-}
-
-/// A path in a text, and the place of each name.
-struct ParsedPath {
-    var path: FieldPath
-    var ranges: [Range<Int>]
-}
-
-/// A comparison in a text.
-struct ParsedComparison {
-    enum Form {
-        case compare(Condition.Comparison), isIn, between, hasPrefix, contains, like, isMissing
-    }
-
-    var path: ParsedPath
-    var form: Form
-    /// One for most forms, two for `between`, any number for `isIn`, none for `isMissing`.
-    var values: [ParsedValue]
-}
-
-/// A condition in a text. It has the form of the condition that it stands for.
-indirect enum ParsedCondition {
-    case all
-    case comparison(ParsedComparison)
-    case and([ParsedCondition])
-    case or([ParsedCondition])
-    case not(ParsedCondition)
-
-    init(_ text: String) throws(QueryTextError) {
-        var parser = ConditionParser(scanner: try TextScanner(text))
-        self = try parser.whole()
-    }
-}
-
 struct ConditionParser {
     var scanner: TextScanner
 

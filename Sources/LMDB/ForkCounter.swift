@@ -1,0 +1,14 @@
+import Glibc
+import Synchronization
+
+/// Counts the forks that led to this process, so that an inherited environment is recognised without a system call.
+enum ForkCounter {
+    private static let count = Atomic<Int>(0)
+    private static let handler: Void = {
+        _ = pthread_atfork(nil, nil, { ForkCounter.count.add(1, ordering: .relaxed) })
+    }()
+
+    static func start() { _ = handler }
+
+    static var current: Int { count.load(ordering: .relaxed) }
+}

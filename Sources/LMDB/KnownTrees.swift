@@ -1,0 +1,26 @@
+import CLMDB
+
+/// The trees that were looked at in a snapshot: finding one takes longer than a walk over a few rows.
+struct KnownTrees {
+    private static let capacity = 8
+    private let trees = UnsafeMutablePointer<(Table, PageTree)>.allocate(capacity: capacity)
+    private var count = 0, next = 0
+
+    func deallocate() { trees.deallocate() }
+
+    /// Has to be called before the transaction shows another snapshot.
+    mutating func forget() { (count, next) = (0, 0) }
+
+    subscript(table: Table) -> PageTree? {
+        get {
+            for index in 0..<count where trees[index].0 == table { return trees[index].1 }
+            return nil
+        }
+        set {
+            guard let newValue else { return }
+            (trees + next).initialize(to: (table, newValue))
+            next = (next + 1) % KnownTrees.capacity
+            count = max(count, next == 0 ? KnownTrees.capacity : next)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import CLMDB
+
+/// A cursor of liblmdb. Whoever opened it closes it before the transaction ends.
+package struct RawCursor {
+    let pointer: OpaquePointer
+    /// Whether all pages that it sees lie in the map.
+    let isSnapshot: Bool
+
+    package typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
+
+    package func close() { mdb_cursor_close(pointer) }
+
+    package func first() throws(LMDBError) -> Entry? { try move(MDB_FIRST) }
+    package func last() throws(LMDBError) -> Entry? { try move(MDB_LAST) }
+    package func next() throws(LMDBError) -> Entry? { try move(MDB_NEXT) }
+    package func previous() throws(LMDBError) -> Entry? { try move(MDB_PREV) }
+
+    /// The first entry whose key is not less.
+    package func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? { try move(MDB_SET_RANGE, key) }
+
+    /// The entry with this key.
+    package func find(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? { try move(MDB_SET_KEY, key) }
+
+    package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false) throws(LMDBError) {
+        var k = MDB_val(key), v = MDB_val(value)
+        try check(mdb_cursor_put(pointer, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
+    }
+
+    /// Reserves room for a value; the caller fills all of it before the next change.
+    package func reserve(
+        _ key: UnsafeRawBufferPointer, count: Int, append: Bool = false
+    ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
+        var k = MDB_val(key), v = MDB_val(mv_size: count, mv_data: nil)
+        try check(mdb_cursor_put(pointer, &k, &v, UInt32(MDB_RESERVE) | (append ? UInt32(MDB_APPEND) : 0)), "put")
+        return UnsafeMutableRawBufferPointer(start: v.mv_data, count: v.mv_size)
+    }
+
+    /// Takes out the entry that the cursor is at; `next` then leads to the one behind it.
+    package func delete() throws(LMDBError) { try check(mdb_cursor_del(pointer, 0), "delete") }
+
+    /// The number of entries from one key on, up to another or the end, at most a bound. An empty `lower` is the beginning.
+    ///
+    /// The entry behind the last one is looked up first and known again by where it lies: pages do not move while nothing
+    /// changes. So no key is compared on the way.
+    package func count(
+        from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer?, upTo bound: Int = .max
+    ) throws(LMDBError) -> Int {
+        var end: UnsafeRawPointer?
+        if let upper {
+            guard lower.lexicographicallyPrecedes(upper) else { return 0 }
+            end = try seek(upper)?.key.baseAddress
+        }
+        guard bound > 0, let start = try lower.isEmpty ? first() : seek(lower), start.key.baseAddress != end else { return 0 }
+        var count = 1, k = MDB_val()
+        let pageSize = Page.size(of: self)
+        var page = leaf(holding: start.key.baseAddress, pageSize)
+        while count < bound {
+            if let found = page {
+                // What is left of the page is counted by its header; then the cursor goes to the last of it.
+                let here = k.mv_data.map { UnsafeRawPointer($0) } ?? start.key.baseAddress
+                if let (left, last) = found.entries(behind: here, upTo: end) {
+                    count += left
+                    guard count < bound, let last else { return min(count, bound) }
+                    guard try seek(last) != nil else { return count }
+                }
+            }
+            // No value is asked for, as mdb_dump.c does.
+            let code = mdb_cursor_get(pointer, &k, nil, MDB_NEXT)
+            if code == MDB_NOTFOUND { break }
+            try check(code, "cursor")
+            if UnsafeRawPointer(k.mv_data) == end { break }
+            count += 1
+            if page != nil { page = leaf(holding: k.mv_data, pageSize) }
+        }
+        return count
+    }
+
+    private func leaf(holding key: UnsafeRawPointer?, _ size: Int?) -> Page? {
+        guard let size, let page = Page(holding: key, size: size), page.isLeaf, page.count > 0 else { return nil }
+        return page
+    }
+
+    private func move(_ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) throws(LMDBError) -> Entry? {
+        var k = MDB_val(key), v = MDB_val()
+        let code = mdb_cursor_get(pointer, &k, &v, operation)
+        if code == 0 { return (UnsafeRawBufferPointer(k), UnsafeRawBufferPointer(v)) }
+        // A key of no bytes, or one beyond the limit, is not in any table.
+        guard code == MDB_NOTFOUND else { throw LMDBError(code: code, operation: "cursor") }
+        return nil
+    }
+}

@@ -1,0 +1,115 @@
+import TarnImport
+import TarnStore
+
+/// Lays one document over another.
+struct OverlayReader {
+    typealias Entry = YAMLValue.Entry
+
+    let file: String
+    private(set) var problems: [DescriptionError.Problem] = []
+
+    /// What an overlay may say of an entity, an attribute and a relationship.
+    static let entityKeys = DescriptionReader.mappingKeys + ["attributes", "relationships"]
+    static let attributeKeys = ["from", "value", "epoch", "format", "coercion", "nulls", "absent", "fallback", "transform", "naming"]
+    static let relationshipKeys = ["from", "value", "nulls", "absent", "to_many", "naming"]
+    /// Of each of these a record has one: another takes its place.
+    private static let exclusive = [["from", "value"], ["epoch", "format"]]
+
+    init(file: String) { self.file = file }
+
+    /// - Parameter overlay: with marks that name its file.
+    mutating func lay(_ overlay: YAMLValue, over base: YAMLValue) -> YAMLValue {
+        merge(overlay, base, "", keys: ["api", "entities"]) { reader, entry, known in
+            entry.key == "api"
+                ? reader.merge(entry.value, known, "api", keys: ["naming"] + DescriptionReader.ruleKeys)
+                : reader.entities(entry.value, known)
+        }
+    }
+
+    private mutating func entities(_ overlay: YAMLValue, _ base: YAMLValue) -> YAMLValue {
+        named(overlay, base, "entities", "entity") { reader, value, known, field in
+            reader.merge(value, known, field, keys: OverlayReader.entityKeys) { reader, entry, known in
+                let inner = "\(field).\(entry.key)"
+                switch entry.key {
+                case "attributes":
+                    return reader.named(entry.value, known, inner, "attribute") { reader, value, known, field in
+                        reader.merge(value, OverlayReader.long(known, "type"), field, keys: OverlayReader.attributeKeys)
+                    }
+                case "relationships":
+                    return reader.named(entry.value, known, inner, "relationship") { reader, value, known, field in
+                        reader.merge(value, OverlayReader.long(known, "to"), field, keys: OverlayReader.relationshipKeys)
+                    }
+                default: return nil
+                }
+            }
+        }
+    }
+
+    /// The long form of what may be written as one value.
+    private static func long(_ value: YAMLValue, _ key: String) -> YAMLValue {
+        if case .mapping = value.content { return value }
+        return YAMLValue(mark: value.mark, content: .mapping([Entry(key: key, keyMark: value.mark, value: value)]))
+    }
+
+    private mutating func report(_ field: String, _ mark: YAMLValue.Mark, _ message: String) {
+        problems.append(.init(file: file, line: mark.line, column: mark.column, field: field, message))
+    }
+
+    /// Replaces the entries of a mapping by those of another one; one without a value removes it.
+    ///
+    /// - Parameter inner: what becomes of an entry that both have; nil if it is replaced.
+    private mutating func merge(
+        _ overlay: YAMLValue, _ base: YAMLValue, _ field: String, keys: [String],
+        inner: (inout OverlayReader, Entry, YAMLValue) -> YAMLValue? = { _, _, _ in nil }
+    ) -> YAMLValue {
+        guard case .mapping(let changes) = overlay.content else {
+            report(field, overlay.mark, "expected a mapping (\(keys.joined(separator: ", "))), found \(overlay.kind)")
+            return base
+        }
+        guard case .mapping(var entries) = base.content else { return base }
+        for change in changes {
+            let path = field.isEmpty ? change.key : "\(field).\(change.key)"
+            guard keys.contains(change.key) else {
+                report(path, change.keyMark, OverlayReader.refusal(of: change.key, keys))
+                continue
+            }
+            let index = entries.firstIndex { $0.key == change.key }
+            if let index, let merged = inner(&self, change, entries[index].value) {
+                entries[index].value = merged
+                continue
+            }
+            let group = OverlayReader.exclusive.first { $0.contains(change.key) } ?? [change.key]
+            entries.removeAll { group.contains($0.key) }
+            if !change.value.isNull { entries.append(change) }
+        }
+        return YAMLValue(mark: base.mark, content: .mapping(entries))
+    }
+
+    private static func refusal(of key: String, _ keys: [String]) -> String {
+        let ofSchema = ["type", "values", "index", "unique", "default", "was", "to", "inverse", "ordered", "on_delete", "join", "key", "parent", "indexes", "compression", "store", "endpoints", "base"]
+        return ofSchema.contains(key)
+            ? "an overlay says where values come from, not what the records are or how they are asked for: change the description"
+            : Spelling.unknown("key", key, among: keys)
+    }
+
+    /// Merges what has names of the author's choice: nothing new may be among them.
+    private mutating func named(
+        _ overlay: YAMLValue, _ base: YAMLValue, _ field: String, _ what: String,
+        _ body: (inout OverlayReader, YAMLValue, YAMLValue, String) -> YAMLValue
+    ) -> YAMLValue {
+        guard case .mapping(let changes) = overlay.content else {
+            report(field, overlay.mark, "expected a mapping from names, found \(overlay.kind)")
+            return base
+        }
+        guard case .mapping(var entries) = base.content else { return base }
+        for change in changes {
+            let path = "\(field).\(change.key)"
+            guard let index = entries.firstIndex(where: { $0.key == change.key }) else {
+                report(path, change.keyMark, "\(Spelling.unknown(what, change.key, among: entries.map(\.key))); an overlay adds none")
+                continue
+            }
+            entries[index].value = body(&self, change.value, entries[index].value, path)
+        }
+        return YAMLValue(mark: base.mark, content: .mapping(entries))
+    }
+}

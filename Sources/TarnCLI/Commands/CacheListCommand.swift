@@ -1,0 +1,43 @@
+import ArgumentParser
+import Foundation
+import Tarn
+
+struct CacheListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the answers that are kept.",
+        discussion: """
+            In the order in which they were made first: URL, status, how many records they list or how large their body is, and how many
+            seconds ago the server confirmed them. Those of `tarn sync` are listed too, as a mirror's. Secrets in URLs are not shown.
+
+            Examples:
+              tarn cache list forge.tarn
+              tarn cache list --prefix https://api.example.org/issues --format json
+            """)
+
+    @OptionGroup var store: StoreArgument
+    @Option(help: ArgumentHelp("Only URLs that begin so.", valueName: "url")) var prefix = ""
+    @OptionGroup var format: FormatOption
+
+    func run() throws {
+        let now = Date().timeIntervalSince1970, format = format.format, prefix = prefix
+        var table = Table(["url", "status", "records", "bytes", "age", "of"], rightAligned: [1, 2, 3, 4])
+        try store.open().read { reader in
+            try reader.access.forEachResponse { view in
+                guard view.url.hasPrefix(prefix) else { return true }
+                let age = max(0, Int(now - Double(view.validatedAt.microseconds) / 1_000_000)), url = Redaction.url(view.requestURL)
+                let records = view.bodySize == nil ? view.count : nil, kind = view.isCaches ? "cache" : "mirror"
+                if format == .table {
+                    table.add([url, "\(view.status)", records.map(String.init) ?? "", view.bodySize.map(String.init) ?? "", "\(age)", kind])
+                } else {
+                    try Output.json([
+                        "url": url, "status": view.status, "records": records, "bytes": view.bodySize, "age": age, "of": kind,
+                        "invalidated": view.isInvalidated ? true : nil,
+                    ])
+                }
+                return true
+            }
+        }
+        if format == .table { table.lines(width: Output.width).forEach(Output.line) }
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Tarn
+
+struct CountCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "count",
+        abstract: "Count the records of an entity, all or those that meet a condition, or by the values of a field.",
+        discussion: """
+            Examples:
+              tarn count Issue
+              tarn count Issue --where 'state = open and labels contains 7'
+              tarn count Issue --by author.login --where 'createdAt >= 2025-01-01'
+            """)
+
+    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Option(help: ArgumentHelp("Count for each value of this field by itself.", valueName: "field")) var by: String?
+    @OptionGroup var condition: ConditionOptions
+    @OptionGroup var format: FormatOption
+    @OptionGroup var store: StoreOptions
+
+    func run() throws {
+        let store = try store.open(), catalog = store.catalog
+        let entity = try catalog.requireEntity(entity)
+        let query = try condition.query(entity, catalog)
+        try store.read { reader in
+            guard let by else { return Output.line("\(try reader.count(query))") }
+            // An order names fields as this does.
+            let order = try namingOption("--by") { try [Query.Order](text: by, entity: entity.name, catalog: catalog) }
+            guard order.count == 1, let path = order.first?.path else { throw Failure(.usage, "--by \(by): name one field") }
+            let groups = try reader.counts(by: path, query)
+            switch format.format {
+            case .json:
+                for group in groups { Output.json("{\"value\":\(group.value.jsonText),\"count\":\(group.count)}") }
+            case .table:
+                var table = Table([by, "count"], rightAligned: [1])
+                for group in groups { table.add([group.value == .null ? "(missing)" : group.value.plainText, "\(group.count)"]) }
+                table.lines(width: Output.width).forEach(Output.line)
+            }
+        }
+    }
+}

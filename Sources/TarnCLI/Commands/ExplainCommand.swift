@@ -1,0 +1,22 @@
+import ArgumentParser
+import Tarn
+
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Show how the records of a query would be found, what that costs, and what would help.",
+        discussion: """
+            Example:
+              tarn explain Issue --where 'state = open' --sort 'updatedAt desc' --limit 20
+            """)
+
+    @Argument(help: "The entity, as in the description file.") var entity: String
+    @OptionGroup var query: QueryOptions
+    @OptionGroup var store: StoreOptions
+
+    func run() throws {
+        let store = try store.open(), catalog = store.catalog
+        let query = try query.query(catalog.requireEntity(entity), catalog)
+        Output.lines(try store.read { reader in try reader.explain(query).description })
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+import Tarn
+import TarnInspect
+
+struct QuotaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quota",
+        abstract: "Show or change how large the file of a store may get.",
+        discussion: """
+            Writes that would make the file larger fail with "the store is full"; deletes still work.
+
+            Examples:
+              tarn store quota forge.tarn
+              tarn store quota forge.tarn --set 2GiB
+              tarn store quota forge.tarn --none
+            """)
+
+    @Argument(help: "The store's directory.") var store: String
+    @Option(help: ArgumentHelp("The new quota: bytes, or with KiB, MiB, GiB, TiB behind it.", valueName: "size")) var set: ByteSize?
+    @Flag(help: "Have no quota.") var none = false
+
+    func validate() throws {
+        if set != nil, none { throw ValidationError("--set and --none exclude each other") }
+    }
+
+    func run() throws {
+        let store = try Store.open(at: store, options: Store.Options(isReadOnly: set == nil && !none))
+        if set != nil || none { try store.setQuota(set?.bytes) }
+        let size = (try? FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")[.size] as? Int) ?? 0
+        Output.line("\(store.path): \(byteText(size)) " + (try store.quota.map { "of \(byteText($0)) (\($0) bytes)" } ?? "used, no quota"))
+    }
+}

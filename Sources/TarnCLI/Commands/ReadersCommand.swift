@@ -1,0 +1,42 @@
+import ArgumentParser
+import Foundation
+import Tarn
+import TarnInspect
+
+struct ReadersCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "readers",
+        abstract: "Show the processes that read a store, and how far their snapshots lie back.",
+        discussion: """
+            As long as a snapshot is held, no page that was freed since is used again, and the file grows. Places of processes
+            that were killed are freed by every process that opens the store, and by --clear.
+
+            Examples:
+              tarn store readers forge.tarn
+              tarn store readers forge.tarn --clear
+            """)
+
+    @Argument(help: "The store's directory.") var store: String
+    @Flag(help: "Free the places of processes that are no more.") var clear = false
+    @OptionGroup var format: FormatOption
+
+    func run() throws {
+        let slots = try Store.readers(ofStoreAt: store, clearing: clear)
+        var table = Table(["process", "name", "state", "transaction", "behind"], rightAligned: [0, 3, 4])
+        for slot in slots {
+            let state = slot.isStale ? (clear ? "cleared" : "stale") : slot.transaction == nil ? "idle" : "reading"
+            switch format.format {
+            case .table:
+                table.add(["\(slot.processID)", slot.processName ?? "", state, slot.transaction.map(String.init) ?? "", slot.lag.map(String.init) ?? ""])
+            case .json:
+                let values: [String: Any?] = [
+                    "process": slot.processID, "name": slot.processName, "state": state, "transaction": slot.transaction, "behind": slot.lag,
+                ]
+                try Output.json(values)
+            }
+        }
+        guard format.format == .table else { return }
+        if !slots.isEmpty { table.lines(width: Output.width).forEach(Output.line) }
+        Output.note("\(slots.count) \(slots.count == 1 ? "reader" : "readers"), \(slots.count { $0.isStale }) \(clear ? "cleared" : "stale")")
+    }
+}

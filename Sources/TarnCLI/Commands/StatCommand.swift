@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import Tarn
+import TarnInspect
+
+struct StatCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stat",
+        abstract: "Show what a store holds and how much room it takes, table by table.",
+        discussion: """
+            Shows what LMDB says of each table, also of a damaged file and of one that is no store; what is found to be
+            wrong on the way is named on standard error, and the exit code is then 6. `verify` looks at everything.
+            Without permission to lock the file is read as it is; the exit code is 9 if commits came in between.
+
+            Example:
+              tarn inspect stat forge.tarn
+            """)
+
+    @Argument(help: "The store's directory.") var store: String
+
+    func run() throws {
+        let statistics = try StoreStatistics(ofStoreAt: store)
+        let records = RecordCounts(entities: statistics.entities.map { .init(name: $0.name, count: $0.records, parent: $0.parent) })
+        noteWithoutLocks(store, statistics.aloneBecause)
+        Output.line(
+            statistics.incarnation.isEmpty
+                ? "\(statistics.path)  no store of Tarn, transaction \(statistics.lastTransaction)"
+                : "\(statistics.path)  incarnation \(statistics.incarnation), commit \(statistics.sequence)")
+        Output.line(
+            "file \(size(statistics.fileBytes)), pages of \(statistics.pageSize) bytes, \(statistics.freePages) free"
+                + (statistics.readers.map { ", \($0.used) of \($0.all) reader slots used" } ?? ""))
+        Output.line(
+            "\(records.total) records: \(records.text); \(statistics.responses) responses")
+        // Those of whole syncs are named `*`.
+        let walked = statistics.checkpoints.filter { !$0.name.hasPrefix("*") }
+        for walks in Dictionary(grouping: walked, by: { $0.name.prefix { $0 != " " } }).values
+            .sorted(by: { $0[0].name < $1[0].name })
+        {
+            // An endpoint that is walked for every record of an entity has a checkpoint for each.
+            let name = walks[0].name.prefix { $0 != " " }, complete = walks.filter { $0.checkpoint.state == .complete }
+            let times = complete.compactMap(\.checkpoint.completedAt)
+            let state = times.max().map { "complete at \($0)" } ?? "not complete yet"
+            let underWay = walks.count - complete.count
+            Output.line(
+                "endpoint \(name): " + (walks.count > 1 ? "\(complete.count) of \(walks.count) walks " : "") + state
+                    + (underWay > 0 ? ", \(underWay) under way" : ""))
+        }
+        Output.line("")
+        var table = Table(["table", "what", "entries", "depth", "pages", "size"], rightAligned: [2, 3, 4, 5])
+        for t in statistics.tables { table.add([t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes)]) }
+        table.lines(width: Output.width).forEach(Output.line)
+        guard !statistics.findings.isEmpty else { return }
+        for finding in statistics.findings { Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]") }
+        throw Failure(.store, "\(store): it is damaged; `tarn inspect verify` looks at everything")
+    }
+
+    private func size(_ bytes: Int) -> String { byteText(bytes) }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import Foundation
+import Tarn
+
+/// A store by its place, or by a description.
+struct StoreArgument: ParsableArguments {
+    @Argument(help: "The store's directory; by default the store of the description file.") var store: String?
+    @OptionGroup var description: DescriptionOption
+
+    func open(forWriting: Bool = false) throws -> Store {
+        try description.openStore(store, forWriting: forWriting, way: "")
+    }
+
+    /// A cache over the store that asks nobody: for what concerns what is kept alone.
+    func openCache() throws -> RecordCache {
+        let store = try open(forWriting: true)
+        let description = Description(
+            file: store.path, storePath: store.path, api: APIDescription(base: "http://localhost"), schema: Schema([]), mapping: Mapping(),
+            endpoints: [])
+        var options = RecordCache.Options()
+        options.sharesTransfersBetweenProcesses = false
+        return try RecordCache(description, store: store, transport: NoTransport(), options: options)
+    }
+}
+
+private struct NoTransport: Transport {
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        throw TransportError(.connect, method: request.method, url: request.url, detail: "nothing is sent")
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Tarn
+
+struct UpdateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "update",
+        abstract: "Set fields of all records that meet a condition, in the store only: the server learns nothing of it.",
+        discussion: """
+            The fields are marked as changed here: a sync keeps their values and reports that, until a program clears the mark. With \
+            --as-server nothing is marked, as if the server had said it.
+
+            Examples:
+              tarn update Issue --where 'milestone = 7' --set state=closed --dry-run
+              tarn update Issue --where 'milestone = 7' --set state=closed --set 'title="done"'
+              tarn update User --all --set seenAt=null
+            """)
+
+    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Option(parsing: .singleValue, help: ArgumentHelp("A field and its new value; null clears. May be repeated.", valueName: "field=value"))
+    var set: [String] = []
+    @OptionGroup var options: WriteOptions
+
+    func validate() throws {
+        if set.isEmpty { throw ValidationError("say what to set: --set field=value") }
+    }
+
+    func run() throws {
+        try options.run(entity, "changed") { store, query in
+            var values: [String: Value] = [:]
+            for text in set {
+                let assignment = try namingOption("--set") {
+                    try Assignment(text: text, entity: query.entity, catalog: store.catalog)
+                }
+                guard values.updateValue(assignment.value, forKey: assignment.field) == nil else {
+                    throw Failure(.usage, "--set \(text): \(assignment.field) is set twice")
+                }
+            }
+            return try options.asServer
+                ? store.update(query, set: values, step: options.step) : store.updateLocally(query, set: values, step: options.step)
+        }
+    }
+}

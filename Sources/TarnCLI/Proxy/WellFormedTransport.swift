@@ -1,0 +1,15 @@
+import NIOHTTP1
+import Tarn
+
+/// Refuses answers that cannot be sent on as they are, before the cache sees them (RFC 9110 §5.5: CR within a value; RFC 9112 §5.1: a space in a name).
+struct WellFormedTransport: Transport {
+    let inner: any Transport
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let response = try await inner.send(request)
+        guard (200...599).contains(response.status), response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed) else {
+            throw TransportError(.protocol, method: request.method, url: request.url, detail: "the answer's status or one of its header fields is not well-formed")
+        }
+        return response
+    }
+}

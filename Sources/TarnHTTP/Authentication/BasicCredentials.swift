@@ -1,0 +1,8 @@
+import Foundation
+
+enum BasicCredentials {
+    /// RFC 7617 §2, in UTF-8.
+    static func field(user: String, password: String) -> String {
+        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    }
+}

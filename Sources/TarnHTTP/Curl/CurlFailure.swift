@@ -1,0 +1,9 @@
+import CCrypto
+import CCurl
+
+struct CurlFailure: Error, Sendable {
+    var kind: TransportError.Kind
+    var detail: String
+
+    static let cancelled = CurlFailure(kind: .cancelled, detail: "the task was cancelled")
+}

@@ -1,0 +1,14 @@
+/// One link of a `Link` field (RFC 8288 §3).
+public struct Link: Sendable, Hashable {
+    /// The reference between the angle brackets; it may be relative.
+    public var target: String
+    /// The relation types of the first `rel` parameter, as written.
+    public var relations: [String]
+    /// The context of the link if it is not the resource that was requested.
+    public var anchor: String?
+
+    /// Whether the link has this relation type. Relation types are compared without case (RFC 8288 §2.1).
+    public func has(relation: String) -> Bool {
+        relations.contains { HTTPHeaders.same($0, relation) }
+    }
+}

@@ -1,0 +1,24 @@
+/// Why a path template cannot be used.
+public enum PathTemplateError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unbalanced(template: String, brace: String)
+    case malformed(template: String, placeholder: String)
+    case missing(template: String, variable: String)
+    case unknown(template: String, variable: String, variables: [String])
+    case unusable(template: String, variable: String, value: String)
+
+    public var description: String {
+        switch self {
+        case .unbalanced(let template, let brace):
+            "\(template): a \(brace) without its partner; a placeholder is written {name}"
+        case .malformed(let template, let placeholder):
+            "\(template): \(placeholder) is not a placeholder; write {name} or {name.field}, in ASCII letters, digits and _"
+        case .missing(let template, let variable):
+            "\(template): there is no value for {\(variable)}"
+        case .unknown(let template, let variable, let variables):
+            "\(template): no placeholder is called {\(variable)}; there is "
+                + (variables.isEmpty ? "none" : variables.map { "{\($0)}" }.joined(separator: ", "))
+        case .unusable(let template, let variable, let value):
+            "\(template): \"\(value)\" cannot stand for {\(variable)} in a path"
+        }
+    }
+}

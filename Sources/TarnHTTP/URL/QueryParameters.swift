@@ -1,0 +1,46 @@
+/// The query parameters of a URL's text. Everything that is not named keeps its place and its bytes.
+public enum QueryParameters {
+    /// Appends parameters, percent-encoded, to a URL or a path.
+    public static func append(_ parameters: [(name: String, value: String)], to url: String) -> String {
+        guard !parameters.isEmpty else { return url }
+        var reference = URLReference(url)
+        let added = parameters.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
+        let before = reference.query.flatMap { $0.isEmpty ? nil : [$0] } ?? []
+        reference.query = (before + added).joined(separator: "&")
+        return reference.description
+    }
+
+    /// Gives a parameter this value: in the place of its first occurrence (others of that name go), or at the end.
+    public static func set(_ name: String, to value: String, in url: String) -> String {
+        var reference = URLReference(url)
+        let replacement = PercentEncoding.encode(name) + "=" + PercentEncoding.encode(value)
+        var isPlaced = false
+        var parts: [String] = []
+        for part in reference.query?.split(separator: "&", omittingEmptySubsequences: false) ?? [] {
+            guard self.name(of: part).utf8.elementsEqual(name.utf8) else {
+                parts.append(String(part))
+                continue
+            }
+            if !isPlaced { parts.append(replacement) }
+            isPlaced = true
+        }
+        if parts == [""] { parts = [] }
+        if !isPlaced { parts.append(replacement) }
+        reference.query = parts.joined(separator: "&")
+        return reference.description
+    }
+
+    /// The parameters of a URL's query, decoded, in their order. One without `=` has an empty value.
+    public static func values(in url: String) -> [(name: String, value: String)] {
+        (URLReference(url).query?.split(separator: "&") ?? []).map { part in
+            let value = part.drop { $0 != "=" }.dropFirst()
+            return (name(of: part), PercentEncoding.decode(String(value.map { $0 == "+" ? " " : $0 })))
+        }
+    }
+
+    /// The decoded name of one `name=value` part.
+    static func name(of part: some StringProtocol) -> String {
+        let bytes = part.prefix { $0 != "=" }
+        return PercentEncoding.decode(String(bytes.map { $0 == "+" ? " " : $0 }))
+    }
+}

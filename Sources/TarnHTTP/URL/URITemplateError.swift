@@ -1,0 +1,12 @@
+/// Why a text is not a URI template.
+public enum URITemplateError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unbalanced(template: String, brace: String)
+    case malformed(template: String, expression: String)
+
+    public var description: String {
+        switch self {
+        case .unbalanced(let template, let brace): "\(template): a \(brace) without its partner; an expression is written {name}"
+        case .malformed(let template, let expression): "\(template): \(expression) is not an expression of RFC 6570, such as {name}, {+path} or {?q,page*}"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import TarnStore
+
+/// Names of members that may stand beside a list of records. Case, underscores and punctuation do not count: `next_page` is `nextPage`.
+public struct MemberNames: Sendable, Hashable {
+    private struct Uses: OptionSet, Hashable {
+        let rawValue: UInt8
+        /// A scalar of an object around the list, or of one that is entered.
+        static let anywhere = Uses(rawValue: 1)
+        /// A scalar of an object that is entered.
+        static let nested = Uses(rawValue: 2)
+        /// An object, or a list of objects, that is entered.
+        static let object = Uses(rawValue: 4)
+    }
+
+    private var uses: [UInt64: Uses] = [:]
+    private static let longest = 48
+
+    /// - Parameters:
+    ///   - scalars: read in every object around the list, and in those that are entered.
+    ///   - nested: read only in objects that are entered.
+    ///   - objects: names of objects that are entered.
+    public init(scalars: [String], nested: [String], objects: [String]) {
+        for (names, use) in [(scalars, Uses.anywhere), (nested, .nested), (objects, .object)] {
+            for name in names { if let hash = Array(name.utf8).withUnsafeBytes(MemberNames.hash) { uses[hash, default: []].insert(use) } }
+        }
+    }
+
+    /// FNV-1a of the letters and digits.
+    private static func hash(_ name: Bytes) -> UInt64? {
+        guard name.count <= longest else { return nil }
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in name {
+            let folded: UInt8
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): folded = byte | 0x20
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...: folded = byte
+            default: continue
+            }
+            hash = (hash ^ UInt64(folded)) &* 0x100_0000_01B3
+        }
+        return hash
+    }
+
+    func isScalar(_ name: Bytes, isNested: Bool) -> Bool {
+        guard let hash = MemberNames.hash(name), let uses = uses[hash] else { return false }
+        return uses.contains(.anywhere) || isNested && uses.contains(.nested)
+    }
+
+    func isObject(_ name: Bytes) -> Bool { MemberNames.hash(name).flatMap { uses[$0] }?.contains(.object) == true }
+}

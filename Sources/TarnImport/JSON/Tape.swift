@@ -1,0 +1,193 @@
+internal import TarnStore
+import CSimdJSON
+
+/// simdjson's tape: 64-bit words, a type in the top 8 bits and a payload in the rest (its `doc/tape.md`). Valid as long as its
+/// parser keeps the document.
+struct Tape {
+    let words: UnsafeBufferPointer<UInt64>
+    let strings: UnsafeRawPointer
+    /// Keeps the document; whoever uses the tape keeps the parser.
+    unowned(unsafe) let parser: JSONParser
+
+    enum Kind: UInt8 {
+        case object = 0x7B, array = 0x5B, string = 0x22, int = 0x6C, uint = 0x75, double = 0x64
+        case `true` = 0x74, `false` = 0x66, null = 0x6E
+    }
+
+    /// Where the document's value stands.
+    static let root = 1
+
+    @inline(__always)
+    func kind(_ index: Int) -> Kind? { Kind(rawValue: UInt8(truncatingIfNeeded: words[index] >> 56)) }
+
+    @inline(__always)
+    private func payload(_ index: Int) -> UInt64 { words[index] & 0x00FF_FFFF_FFFF_FFFF }
+
+    /// The index behind a value.
+    @inline(__always)
+    func next(_ index: Int) -> Int {
+        switch words[index] >> 56 {
+        case 0x7B, 0x5B: Int(payload(index) & 0xFFFF_FFFF)
+        case 0x6C, 0x75, 0x64: index + 2
+        default: index + 1
+        }
+    }
+
+    /// The index of the closing word of an object or array.
+    @inline(__always)
+    func end(_ index: Int) -> Int { Int(payload(index) & 0xFFFF_FFFF) - 1 }
+
+    /// Whether nothing is in an object or array.
+    func isEmpty(_ index: Int) -> Bool { end(index) == index + 1 }
+
+    /// The text of a string (or key), UTF-8, unescaped.
+    @inline(__always)
+    func string(_ index: Int) -> Bytes {
+        let start = strings + Int(payload(index))
+        return Bytes(start: start + 4, count: Int(start.loadUnaligned(as: UInt32.self)))
+    }
+
+    /// The bytes of all strings from one to another, with the length that stands before each: simdjson writes them side by
+    /// side, in the order of the document.
+    func strings(from first: Int, through last: Int) -> Bytes {
+        let start = Int(payload(first)), lastText = string(last)
+        return Bytes(start: strings + start, count: Int(payload(last)) + 4 + lastText.count - start)
+    }
+
+    @inline(__always)
+    func int(_ index: Int) -> Int64 { Int64(bitPattern: words[index + 1]) }
+
+    @inline(__always)
+    func uint(_ index: Int) -> UInt64 { words[index + 1] }
+
+    @inline(__always)
+    func double(_ index: Int) -> Double { Double(bitPattern: words[index + 1]) }
+
+    /// The text of a number that is a double on the tape, as it was written.
+    func numberText(_ index: Int) -> Bytes? { parser.numberText(index, self) }
+
+    /// Calls the closure with the index of every element of an array.
+    @inline(__always)
+    func forEachElement<Failure: Error>(_ index: Int, _ body: (Int) throws(Failure) -> Void) throws(Failure) {
+        let end = end(index)
+        var i = index + 1
+        while i < end {
+            try body(i)
+            i = next(i)
+        }
+    }
+
+    /// The value of a key of an object; the last one if the key occurs several times.
+    func value(of key: String, in object: Int) -> Int? {
+        var found: Int?, i = object + 1
+        let end = end(object)
+        var key = key
+        key.withUTF8 { key in
+            while i < end {
+                if Bytes.equal(string(i), Bytes(key)) { found = i + 1 }
+                i = next(i + 1)
+            }
+        }
+        return found
+    }
+
+    /// `$[3].user.id`: how a place is reached from the root. Walks the document, so only for diagnostics.
+    func path(to target: Int) -> String { path(to: target, from: Tape.root, parser.origin.path, parser.origin.firstElement) }
+
+    /// The same from a place on the way, whose own path is known.
+    func path(to target: Int, from start: Int, _ prefix: String, _ firstElement: Int = 0) -> String {
+        var path = ByteWriter()
+        path.append(prefix)
+        appendPath(to: target, from: start, firstElement, into: &path)
+        return String(decoding: path.bytes, as: UTF8.self)
+    }
+
+    /// Appends how a place is reached from another one on the way.
+    func appendPath(to target: Int, from start: Int, _ firstElement: Int = 0, into path: inout ByteWriter) {
+        var index = start, first = firstElement
+        while index < target {
+            let from = index
+            switch kind(index) {
+            case .object:
+                var i = index + 1
+                while i < end(from), index == from {
+                    let value = i + 1
+                    if value <= target, target < next(value) {
+                        Tape.appendStep(string(i), to: &path)
+                        index = value
+                    }
+                    i = next(value)
+                }
+            case .array:
+                var i = index + 1, position = first
+                while i < end(from), index == from {
+                    if i <= target, target < next(i) {
+                        path.append("[\(position)]")
+                        index = i
+                    }
+                    i = next(i)
+                    position += 1
+                }
+            default: return
+            }
+            if index == from { return }
+            first = 0
+        }
+    }
+
+    /// A key as a part of a path.
+    static func step(_ key: String) -> String {
+        var path = ByteWriter(), key = key
+        key.withUTF8 { appendStep(Bytes($0), to: &path) }
+        return String(decoding: path.bytes, as: UTF8.self)
+    }
+
+    private static func appendStep(_ key: Bytes, to path: inout ByteWriter) {
+        path.append(UInt8(ascii: "."))
+        // A key may be as long as the document.
+        let isCut = key.count > 200, key = isCut ? Bytes(rebasing: key.prefix(200)) : key
+        let isQuoted = key.contains(UInt8(ascii: "."))
+        if isQuoted { path.append(UInt8(ascii: "'")) }
+        path.append(key)
+        if isCut { path.append("…") }
+        if isQuoted { path.append(UInt8(ascii: "'")) }
+    }
+
+    /// Appends a value as compact JSON text.
+    func appendText(_ index: Int, to writer: inout ByteWriter) {
+        switch kind(index) {
+        case .object:
+            writer.append(UInt8(ascii: "{"))
+            var i = index + 1
+            while i < end(index) {
+                if i > index + 1 { writer.append(UInt8(ascii: ",")) }
+                appendText(i, to: &writer)
+                writer.append(UInt8(ascii: ":"))
+                appendText(i + 1, to: &writer)
+                i = next(i + 1)
+            }
+            writer.append(UInt8(ascii: "}"))
+        case .array:
+            writer.append(UInt8(ascii: "["))
+            var first = true
+            forEachElement(index) { element in
+                if !first { writer.append(UInt8(ascii: ",")) }
+                first = false
+                appendText(element, to: &writer)
+            }
+            writer.append(UInt8(ascii: "]"))
+        case .string:
+            var text = ""
+            text.appendJSONString(String(decoding: string(index), as: UTF8.self))
+            writer.append(text)
+        case .int: writer.append(String(int(index)))
+        case .uint: writer.append(String(uint(index)))
+        case .double:
+            // As it was written: a double may have fewer digits.
+            if let text = numberText(index) { writer.append(text) } else { writer.append("\(double(index))") }
+        case .true: writer.append("true")
+        case .false: writer.append("false")
+        case .null, nil: writer.append("null")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import TarnStore
+
+/// A choice, compiled: every path is followed once for a record, whatever the number of rules.
+final class CompiledChoice {
+    enum Outcome {
+        case plan(Int)
+        /// No rule holds, and the record is of the entity itself, or of none.
+        case itself, none
+    }
+
+    private enum Rule {
+        case conditions(plan: Int, [(path: Int, test: RecordCondition.Test)])
+        case code(EntityChooser)
+    }
+
+    private let entity: String
+    private let paths: [[KeyPath.Step]]
+    private let rules: [Rule]
+    private let plans: [String: Int]
+    private let otherwise: EntityChoice.Otherwise
+    private var places: [Int?]
+
+    /// - Parameter plans: of the entity itself and of those that descend from it, by name.
+    init(_ choice: EntityChoice, _ entity: String, _ plans: [String: Int]) {
+        self.entity = entity
+        self.plans = plans
+        otherwise = choice.otherwise
+        var paths: [[KeyPath.Step]] = []
+        rules = choice.rules.compactMap { rule in
+            switch rule {
+            case .code(let chooser): return .code(chooser)
+            case .entity(let name, let conditions):
+                guard let plan = plans[name] else { return nil }
+                return .conditions(
+                    plan: plan,
+                    conditions.map { condition in
+                        let path = paths.firstIndex(of: condition.path.steps) ?? paths.count
+                        if path == paths.count { paths.append(condition.path.steps) }
+                        return (path, condition.test)
+                    })
+            }
+        }
+        self.paths = paths
+        places = Array(repeating: nil, count: paths.count)
+    }
+
+    func choose(_ tape: Tape, _ object: Int) -> Outcome {
+        for (index, steps) in paths.enumerated() {
+            let place = tape.value(at: steps[...], from: object)
+            places[index] = place.flatMap { tape.kind($0) == .null ? nil : $0 }
+        }
+        for rule in rules {
+            switch rule {
+            case .conditions(let plan, let conditions):
+                if conditions.allSatisfy({ $0.test.holds(tape, places[$0.path]) }) { return .plan(plan) }
+            case .code(let chooser):
+                guard let name = chooser.choose(JSONValue(tape, object)) else { continue }
+                guard let plan = plans[name] else {
+                    preconditionFailure("\(chooser.name) chose \(name), which is not \(entity) and does not descend from it")
+                }
+                return .plan(plan)
+            }
+        }
+        return otherwise == .parent ? .itself : .none
+    }
+}

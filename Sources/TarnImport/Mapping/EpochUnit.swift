@@ -1,0 +1,3 @@
+public enum EpochUnit: String, Sendable, Hashable, CaseIterable {
+    case seconds, milliseconds, microseconds
+}

@@ -1,0 +1,40 @@
+/// Nodes are not copyable, so they live in memory of their own.
+final class NodeList {
+    private var nodes: UnsafeMutablePointer<KeyNode>
+    private var count = 1
+    private var capacity = 4
+
+    init() {
+        nodes = .allocate(capacity: capacity)
+        nodes.initialize(to: KeyNode())
+    }
+
+    deinit {
+        nodes.deinitialize(count: count)
+        nodes.deallocate()
+    }
+
+    subscript(index: Int) -> KeyNode {
+        _read {
+            precondition(index < count)
+            yield nodes[index]
+        }
+        _modify {
+            precondition(index < count)
+            yield &nodes[index]
+        }
+    }
+
+    func append() -> Int {
+        if count == capacity {
+            let larger = UnsafeMutablePointer<KeyNode>.allocate(capacity: capacity * 2)
+            larger.moveInitialize(from: nodes, count: count)
+            nodes.deallocate()
+            nodes = larger
+            capacity *= 2
+        }
+        (nodes + count).initialize(to: KeyNode())
+        count += 1
+        return count - 1
+    }
+}

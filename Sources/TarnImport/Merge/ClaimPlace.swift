@@ -1,0 +1,16 @@
+internal import TarnStore
+
+/// Which record claims which, by which relationship.
+struct ClaimPlace: Hashable {
+    private let plan: Int
+    private let field: UInt16
+    private let owner: [UInt8]
+    private let target: [UInt8]
+
+    init(_ claim: Claim, _ owner: [UInt8]) {
+        plan = claim.plan
+        field = claim.field
+        self.owner = owner
+        target = claim.target
+    }
+}

@@ -1,0 +1,38 @@
+/// What LMDB keeps of a table (`struct MDB_db`, 48 bytes).
+struct TableRecord: Hashable {
+    /// 0 for a table of keys and values without any options, as all tables of Tarn are.
+    var flags: UInt16
+    var depth: Int
+    var branchPages: UInt64
+    var leafPages: UInt64
+    var overflowPages: UInt64
+    var entries: UInt64
+    /// Nil for a table without entries.
+    var root: UInt64?
+
+    static let size = 48
+    private static let persistent: UInt16 = 0x7FFF
+
+    /// Whether keys may have several values (`MDB_DUPSORT`).
+    var hasDuplicates: Bool { flags & 0x04 != 0 }
+
+    /// The options with the names that `mdb_dump` gives them, in its order.
+    var optionNames: [String] {
+        let names: [(bit: UInt16, name: String)] = [
+            (0x02, "reversekey"), (0x04, "dupsort"), (0x08, "integerkey"), (0x10, "dupfixed"), (0x20, "integerdup"), (0x40, "reversedup"),
+        ]
+        return names.filter { flags & $0.bit != 0 }.map(\.name)
+    }
+
+    init(_ bytes: PageBytes, at offset: Int) {
+        // The other bits live in memory only (mdb.c, `PERSISTENT_FLAGS`).
+        flags = bytes.u16(offset + 4) & TableRecord.persistent
+        depth = Int(bytes.u16(offset + 6))
+        branchPages = bytes.u64(offset + 8)
+        leafPages = bytes.u64(offset + 16)
+        overflowPages = bytes.u64(offset + 24)
+        entries = bytes.u64(offset + 32)
+        let root = bytes.u64(offset + 40)
+        self.root = root == .max ? nil : root
+    }
+}

@@ -1,0 +1,82 @@
+internal import LMDB
+
+/// An index as writing needs it.
+package struct CompiledIndex: Sendable {
+    package enum Source: Sendable {
+        /// Of an attribute's values or a reference's targets.
+        case field(Catalog.Field)
+        case declared([Component], [Condition])
+    }
+
+    package struct Component: Sendable {
+        let field: UInt16
+        let isReference: Bool
+        let foldsCase: Bool
+    }
+
+    package struct Condition: Sendable {
+        let field: UInt16
+        let comparison: IndexCondition.Comparison
+        /// The value in its indexed form; nil for null.
+        let value: [UInt8]?
+    }
+
+    package let id: UInt32
+    package let name: String
+    package let isUnique: Bool
+    package let source: Source
+
+    init(id: UInt32, name: String, isUnique: Bool, source: Source) {
+        self.id = id
+        self.name = name
+        self.isUnique = isUnique
+        self.source = source
+    }
+
+    init(_ index: Catalog.Index, _ entity: Catalog.Entity) {
+        let components = index.components.map { component -> Component in
+            let isReference = if case .reference? = entity.field(id: component.field)?.kind { true } else { false }
+            return Component(field: component.field, isReference: isReference, foldsCase: component.folding != nil)
+        }
+        let conditions = index.conditions.map { condition -> Condition in
+            if case .null = condition.value {
+                return Condition(field: condition.field, comparison: condition.comparison, value: nil)
+            }
+            var writer = ByteWriter()
+            condition.value.withEncoded { IndexEntry.appendWholeValue($0, to: &writer) }
+            return Condition(field: condition.field, comparison: condition.comparison, value: Array(writer.bytes))
+        }
+        self.init(id: index.id, name: index.name, isUnique: index.isUnique, source: .declared(components, conditions))
+    }
+
+    /// Whether a record of which the closure has the values stands in the index.
+    func admits(_ row: RowBody, _ scratch: inout ByteWriter) -> Bool {
+        guard case .declared(_, let conditions) = source else { return true }
+        for condition in conditions {
+            let value = row.value(of: condition.field)
+            guard let wanted = condition.value else {
+                let isNull = value?.isNull ?? true
+                guard isNull == (condition.comparison == .equal) else { return false }
+                continue
+            }
+            guard let value, !value.isNull else {
+                guard condition.comparison == .notEqual else { return false }
+                continue
+            }
+            scratch.removeAll()
+            IndexEntry.appendWholeValue(value, to: &scratch)
+            let order = wanted.withUnsafeBytes { Bytes.compare(scratch.bytes, $0) }
+            let isMet =
+                switch condition.comparison {
+                case .equal: order == 0
+                case .notEqual: order != 0
+                case .less: order < 0
+                case .lessOrEqual: order <= 0
+                case .greater: order > 0
+                case .greaterOrEqual: order >= 0
+                }
+            guard isMet else { return false }
+        }
+        return true
+    }
+}

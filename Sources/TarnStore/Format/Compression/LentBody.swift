@@ -1,0 +1,60 @@
+import CZstd
+
+/// A compressed body, lent by a context until it is released.
+struct LentBody {
+    enum State {
+        case compressed, damaged
+        /// With the size of the body.
+        case whole(Int)
+    }
+
+    var stored = Bytes(start: nil, count: 0)
+    var isWide = false, isDivided = false
+    var state = State.compressed
+    var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    /// Whoever has the body holds the transaction, which holds both.
+    private let context: Unmanaged<RowContext>
+    var dictionary: Unmanaged<RowDictionary>
+
+    init(_ context: Unmanaged<RowContext>, _ dictionary: Unmanaged<RowDictionary>) {
+        self.context = context
+        self.dictionary = dictionary
+    }
+
+    var isDamaged: Bool { if case .damaged = state { true } else { false } }
+
+    /// The whole body, decompressed once. Nil if it is damaged.
+    mutating func whole() -> Bytes? {
+        switch state {
+        case .whole(let size): return Bytes(start: memory.baseAddress, count: size)
+        case .damaged: return nil
+        case .compressed:
+            guard let whole = decompressed() else {
+                state = .damaged
+                return nil
+            }
+            state = .whole(whole.count)
+            return whole
+        }
+    }
+
+    private mutating func decompressed() -> Bytes? {
+        context._withUnsafeGuaranteedRef { context in
+            dictionary._withUnsafeGuaranteedRef { dictionary in
+                if isDivided { return context.whole(stored, isWide: isWide, dictionary) { room(for: $0) } }
+                guard let size = RowContext.contentSize(stored),
+                    context.decompress(stored, into: room(for: size), size, dictionary)
+                else { return nil }
+                return Bytes(start: memory.baseAddress, count: size)
+            }
+        }
+    }
+
+    private mutating func room(for size: Int) -> UnsafeMutableRawBufferPointer {
+        if memory.count < size {
+            memory.deallocate()
+            memory = .allocate(byteCount: size, alignment: 16)
+        }
+        return memory
+    }
+}

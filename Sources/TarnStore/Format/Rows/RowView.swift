@@ -1,0 +1,74 @@
+/// A row as it stands in the store.
+package struct RowView {
+    package let bytes: Bytes
+    package let body: RowBody
+
+    /// Nil if it is not an uncompressed row of a format that can be read here.
+    package init?(_ bytes: Bytes) {
+        guard bytes.count >= RowFormat.headerSize, bytes[2] == RowFormat.uncompressed else { return nil }
+        self.init(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count))
+    }
+
+    /// A row whose body was decompressed. Nil if it is not a row of a format that can be read here.
+    init?(_ bytes: Bytes, body: Bytes, lent: UnsafeMutablePointer<LentBody>? = nil) {
+        guard bytes.count >= RowFormat.headerSize + 2, bytes[0] == RowFormat.version,
+            bytes[1] & ~RowFormat.allFlags == 0, let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0, lent: lent)
+        else { return nil }
+        self.bytes = bytes
+        self.body = body
+    }
+
+    /// The same row with a whole body. Nil if its body is divided and damaged.
+    var undivided: RowView? { body.isDivided ? body.undivided.map { RowView(bytes, $0) } : self }
+
+    private init(_ bytes: Bytes, _ body: RowBody) {
+        self.bytes = bytes
+        self.body = body
+    }
+
+    /// A row that was one already, of which only the header and the body are known.
+    init(header: UnsafeRawPointer, _ body: RowBody) {
+        self.init(Bytes(start: header, count: RowFormat.headerSize), body)
+    }
+
+    /// The dictionary that the stored bytes of a row name, if they are compressed.
+    static func dictionary(of row: Bytes) -> UInt16? {
+        guard row.count > RowFormat.headerSize, row[2] == RowFormat.zstd || row[2] == RowFormat.zstdLongValues else { return nil }
+        return row.load(4)
+    }
+
+    package var isPartial: Bool { bytes[1] & RowFormat.partial != 0 }
+    package var isWide: Bool { bytes[1] & RowFormat.wide != 0 }
+    package var entity: UInt16 { bytes.load(6) }
+    package var checksum: UInt32 { bytes.load(8) }
+    package var version: UInt64 { bytes.load(12) }
+
+    package func hasValidChecksum(table: UInt32, key: Bytes) -> Bool {
+        RowView.hasValidChecksum(bytes, table: table, key: key)
+    }
+
+    /// The checksum is over the stored bytes: it can be checked without the dictionary.
+    package static func hasValidChecksum(_ row: Bytes, table: UInt32, key: Bytes) -> Bool {
+        row.count >= RowFormat.headerSize && row.load(8, UInt32.self) == checksum(of: row, table: table, key: key)
+    }
+
+    /// The checksum of complete row bytes; what stands in their checksum field does not matter.
+    package static func checksum(of row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
+        CRC32C.ofRow(row, table: table, key: key)
+    }
+
+    package static func writeHeader(
+        to row: UnsafeMutableRawBufferPointer, isPartial: Bool, isWide: Bool, entity: UInt16, version: UInt64,
+        compression: (form: UInt8, dictionary: UInt16) = (RowFormat.uncompressed, 0)
+    ) {
+        let flags = (isPartial ? RowFormat.partial : 0) | (isWide ? RowFormat.wide : 0)
+        row.storeBytes(of: RowFormat.version, toByteOffset: 0, as: UInt8.self)
+        row.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self)
+        row.storeBytes(of: compression.form, toByteOffset: 2, as: UInt8.self)
+        row.storeBytes(of: 0, toByteOffset: 3, as: UInt8.self)
+        row.storeBytes(of: compression.dictionary.littleEndian, toByteOffset: 4, as: UInt16.self)
+        row.storeBytes(of: entity.littleEndian, toByteOffset: 6, as: UInt16.self)
+        row.storeBytes(of: 0, toByteOffset: 8, as: UInt32.self)
+        row.storeBytes(of: version.littleEndian, toByteOffset: 12, as: UInt64.self)
+    }
+}

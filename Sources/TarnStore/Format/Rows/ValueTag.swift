@@ -1,0 +1,37 @@
+/// The first byte of a value.
+@usableFromInline
+package enum ValueTag {
+    @inlinable package static var null: UInt8 { 0 }
+    package static let `false`: UInt8 = 1
+    package static let `true`: UInt8 = 2
+    /// 1, 2, 4 or 8 bytes, two's complement.
+    @inlinable package static var int: UInt8 { 3 }
+    /// 8 bytes; only for values above `Int64.max`.
+    package static let uint: UInt8 = 4
+    /// 8 bytes, IEEE 754.
+    package static let double: UInt8 = 5
+    /// A decimal in its canonical text (`ExactDecimal.description`), ASCII.
+    package static let decimal: UInt8 = 6
+    /// UTF-8; enumerations as well.
+    package static let string: UInt8 = 7
+    /// As they are.
+    package static let bytes: UInt8 = 8
+    /// 8 bytes: microseconds since 1970, two's complement.
+    package static let date: UInt8 = 9
+    /// 16 bytes.
+    package static let uuid: UInt8 = 10
+    /// UTF-8.
+    package static let url: UInt8 = 11
+    /// Compact JSON text, UTF-8.
+    package static let json: UInt8 = 12
+    /// For each element: u32 length, value (a tag and a payload).
+    package static let array: UInt8 = 13
+    /// A storage key.
+    package static let reference: UInt8 = 14
+    /// A u32 position among the referrers of the same target, a storage key.
+    package static let positionedReference: UInt8 = 15
+    /// For each: u8 length, storage key.
+    package static let references: UInt8 = 16
+    /// References in a table of their own: u64 list id, u32 count, 16 bytes of a digest (`EdgeList`).
+    package static let edges: UInt8 = 17
+}

@@ -1,0 +1,7 @@
+internal import LMDB
+
+/// Values of a unique index that several records had at some moment of a write.
+struct DoubleValues: Hashable {
+    var index: UInt32
+    var values: [UInt8]
+}

@@ -1,0 +1,32 @@
+import Foundation
+internal import LMDB
+
+/// What the system says of processes.
+enum ProcessTable {
+    static func name(_ process: Int32) -> String? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else { return nil }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// A process as it is named in messages: `mirror (1234)`.
+    static func describe(_ process: Int32) -> String { name(process).map { "\($0) (\(process))" } ?? "process \(process)" }
+
+    /// The processes that hold a lock of `flock` on a file (proc(5), /proc/locks).
+    static func holders(ofFile descriptor: Int32) -> [Int32] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, let text = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return [] }
+        // The last of `major:minor:inode`; an inode may stand for files of several devices, whose numbers are in hexadecimal.
+        let device = UInt64(status.st_dev), major = (device >> 8) & 0xFFF, minor = (device & 0xFF) | ((device >> 12) & 0xFFF00)
+        var found: Set<Int32> = []
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count >= 6, words[1] == "FLOCK", let process = Int32(words[4]), process > 0 else { continue }
+            let file = words[5].split(separator: ":")
+            guard file.count == 3, UInt64(file[0], radix: 16) == major, UInt64(file[1], radix: 16) == minor,
+                UInt64(file[2]) == UInt64(status.st_ino)
+            else { continue }
+            found.insert(process)
+        }
+        return found.sorted()
+    }
+}

@@ -1,0 +1,163 @@
+internal import LMDB
+
+/// Collects what a relationship of many records leads to, then reads it: each target once, in the order of their keys.
+@usableFromInline
+final class RelatedKeys {
+    let access: StoreAccess
+    private let relationship: Catalog.Relationship
+    let destination: Catalog.Entity
+    /// Of a stored relationship: whose field it is.
+    private let field: UInt16?
+    /// Every target once, in the order in which they were found.
+    private var keys = ByteWriter(capacity: 1024)
+    private var keyEnds: [Int32] = []
+    private var slots: [Int32] = Array(repeating: -1, count: 128)
+    private let hasher = KeyedHash()
+    /// Positions of targets, owner by owner.
+    private var targets: [Int32] = []
+    private var ends: [Int32] = []
+
+    init(_ access: StoreAccess, _ entity: Catalog.Entity, _ name: String) throws(StoreError) {
+        guard let relationship = access.catalog.relationship(name, of: entity),
+            let destination = access.catalog.entity(id: relationship.destination)
+        else {
+            throw .unknownField(entity: entity.name, name: name, known: access.catalog.relationships(of: entity).map(\.name))
+        }
+        self.access = access
+        self.relationship = relationship
+        self.destination = destination
+        field = relationship.isStored ? relationship.field : nil
+    }
+
+    /// The next record of the list.
+    func add(_ storageKey: Bytes, _ row: RowView) throws {
+        if let field {
+            if let value = row.body.value(of: field), !value.isNull {
+                if let target = value.reference {
+                    insert(target)
+                } else {
+                    let isComplete = try access.forEachReference(value) { target in
+                        insert(target)
+                        return true
+                    }
+                    guard isComplete else {
+                        throw StoreError.damagedRow(entity: destination.name, key: access.describe(storageKey))
+                    }
+                }
+            }
+        } else {
+            try access.targets(of: storageKey, relationship) { target in
+                insert(target)
+                return true
+            }
+        }
+        ends.append(Int32(targets.count))
+    }
+
+    /// Records by their keys. One that is no longer there leads nowhere.
+    func add(_ owners: StorageKeys, _ entity: Catalog.Entity) throws {
+        let cursor = try access.raw.cursor(access.state.records(of: entity.root))
+        defer { cursor.close() }
+        for position in 0..<owners.count {
+            try owners.with(position) { key in
+                try access.lending {
+                    guard let entry = try cursor.find(key) else { return ends.append(Int32(targets.count)) }
+                    try add(key, access.view(entry.value, entity, key))
+                }
+            }
+        }
+    }
+
+    private func key(_ position: Int) -> Bytes {
+        keys.bytes((position == 0 ? 0 : Int(keyEnds[position - 1]))..<Int(keyEnds[position]))
+    }
+
+    private func insert(_ target: Bytes) {
+        var slot = slot(target)
+        if slots[slot] < 0 {
+            keys.append(target)
+            keyEnds.append(Int32(keys.count))
+            slots[slot] = Int32(keyEnds.count - 1)
+            if keyEnds.count * 2 > slots.count {
+                grow()
+                slot = self.slot(target)
+            }
+        }
+        targets.append(slots[slot])
+    }
+
+    /// Where a target is, or where it would be put.
+    private func slot(_ target: Bytes) -> Int {
+        var slot = Int(truncatingIfNeeded: hasher.hash(target)) & (slots.count - 1)
+        while slots[slot] >= 0, !Bytes.equal(key(Int(slots[slot])), target) { slot = (slot + 1) & (slots.count - 1) }
+        return slot
+    }
+
+    private func grow() {
+        slots = Array(repeating: -1, count: slots.count * 2)
+        for position in keyEnds.indices { slots[slot(key(position))] = Int32(position) }
+    }
+
+    /// Reads the targets with one cursor, in the order of their keys.
+    ///
+    /// - Parameter body: called with each row that is there. False if the record is partial and
+    ///   cannot be given.
+    func load(_ body: (Bytes, RowView) throws -> Bool) throws -> IncludedPlaces {
+        let order = keyEnds.indices.sorted { Bytes.compare(key($0), key($1)) < 0 }
+        let raw = access.raw, cursor = try raw.cursor(access.state.records(of: destination.root))
+        defer { cursor.close() }
+        var missing = IncludedPlaces.Others(), partial = IncludedPlaces.Others(), found = StorageKeys(),
+            count: Int32 = 0
+        // A given record has its position. Others have the complement of theirs, twice, and 1 more
+        // if partial.
+        var places = [Int32](repeating: 0, count: order.count)
+        for position in order {
+            let key = key(position), mark = access.rowMark
+            defer { access.release(to: mark) }
+            if let entry = try cursor.find(key) {
+                let row = try access.view(entry.value, destination, key)
+                if try access.isOf(destination, row) {
+                    if try body(key, row) {
+                        places[position] = count
+                        count += 1
+                        found.append(key)
+                    } else {
+                        places[position] = ~(Int32(partial.keys.count) * 2 + 1)
+                        partial.keys.append(RecordKey(reference: key))
+                    }
+                    continue
+                }
+            }
+            places[position] = ~(Int32(missing.keys.count) * 2)
+            missing.keys.append(RecordKey(reference: key))
+        }
+        guard !missing.keys.isEmpty || !partial.keys.isEmpty else {
+            return IncludedPlaces(
+                targets: targets.map { places[Int($0)] }, ends: ends, missing: missing, partial: partial, keys: found)
+        }
+        var present: [Int32] = [], presentEnds: [Int32] = [], next = 0
+        for end in ends {
+            while next < Int(end) {
+                let place = places[Int(targets[next])]
+                if place >= 0 {
+                    present.append(place)
+                } else if ~place & 1 == 0 {
+                    missing.targets.append(~place / 2)
+                } else {
+                    partial.targets.append(~place / 2)
+                }
+                next += 1
+            }
+            presentEnds.append(Int32(present.count))
+            missing.endOwner()
+            partial.endOwner()
+        }
+        return IncludedPlaces(targets: present, ends: presentEnds, missing: missing, partial: partial, keys: found)
+    }
+
+    /// What inlined code calls.
+    @usableFromInline
+    func load(_ plan: Unmanaged<RowPlan>, _ body: (LentRow) throws -> Bool) throws -> IncludedPlaces {
+        try load { key, view in try body(access.lent(view, plan, key)) }
+    }
+}

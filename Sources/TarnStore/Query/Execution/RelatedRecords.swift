@@ -1,0 +1,36 @@
+internal import LMDB
+
+/// What a relationship leads to, and the struct that it becomes.
+@usableFromInline
+struct RelatedRecords<Target: StoredRecord> {
+    @usableFromInline let keys: RelatedKeys
+    @usableFromInline let plan: Unmanaged<RowPlan>
+
+    /// - Throws: `.unknownField`; `.wrongType` if the relationship leads to another entity than that of the target.
+    init<Owner>(_ access: StoreAccess, _ entity: Catalog.Entity, _ inclusion: Inclusion<Owner, Target>) throws(StoreError) {
+        keys = try RelatedKeys(access, entity, inclusion.relationship)
+        guard keys.destination.name == Target.entity else {
+            throw .wrongType(
+                entity: entity.name, field: inclusion.relationship, expected: keys.destination.name, found: Target.entity)
+        }
+        plan = try access.plan(Target.self)
+    }
+
+    @inlinable
+    func load() throws -> Included<Target> {
+        var records: [Target] = []
+        let places = try keys.load(plan) { row in
+            let row = Row<Target>(row)
+            do {
+                records.append(try row.copy())
+                return true
+            } catch let error as StoreError {
+                // A value that a partial record does not have yet. Everything else is an error of
+                // the list.
+                guard case .missingValue(_, _, _, isPartial: true) = error else { throw error }
+                return false
+            }
+        }
+        return Included(records, places)
+    }
+}

@@ -1,0 +1,93 @@
+/// The places of a query, each once.
+struct QueryPlaces {
+    /// An object: places are handed on and on, and a catalog has many parts to be counted.
+    private final class Scope: Sendable {
+        let catalog: Catalog
+        let entity: Catalog.Entity
+
+        init(_ catalog: Catalog, _ entity: Catalog.Entity) {
+            self.catalog = catalog
+            self.entity = entity
+        }
+    }
+
+    private let scope: Scope
+    var catalog: Catalog { scope.catalog }
+    var entity: Catalog.Entity { scope.entity }
+    private(set) var places: [QueryPlace] = []
+    private(set) var steps: [QueryStep] = []
+    private var paths: [FieldPath] = []
+
+    init(_ catalog: Catalog, _ entity: Catalog.Entity) {
+        scope = Scope(catalog, entity)
+    }
+
+    subscript(index: Int) -> QueryPlace { places[index] }
+
+    func path(_ index: Int) -> FieldPath { paths[index] }
+
+    /// - Throws: `.unknownField`; `.leadsToSeveral` if a relationship that is not the last name is to-many; `.wrongType` if
+    ///   it is an attribute, or if a value has no case to ignore.
+    mutating func place(_ path: FieldPath) throws(StoreError) -> Int {
+        if let known = paths.firstIndex(of: path) { return known }
+        var origin = 0, owner = entity
+        for name in path.names.dropLast() { (origin, owner) = try step(name, origin, owner) }
+        let name = path.names.last ?? ""
+        let (source, rank, kind) = try resolve(name, owner)
+        if path.ignoresCase {
+            let type: AttributeType? = if case .attribute(let type) = kind { type } else { nil }
+            let element: AttributeType? = if case .array(let element)? = type { element } else { type }
+            guard element?.isText ?? false else {
+                throw .wrongType(
+                    entity: owner.name, field: name, expected: type?.description ?? "a relationship", found: "text that has a case to ignore")
+            }
+        }
+        places.append(
+            QueryPlace(
+                owner: owner.name, name: name, origin: origin, source: source, kind: kind, isFolded: path.ignoresCase, rank: rank))
+        paths.append(path)
+        return places.count - 1
+    }
+
+    private mutating func step(
+        _ name: String, _ origin: Int, _ owner: Catalog.Entity
+    ) throws(StoreError) -> (Int, Catalog.Entity) {
+        if let known = steps.firstIndex(where: { $0.origin == origin && $0.name == name }) {
+            return (known + 1, steps[known].destination)
+        }
+        let (source, rank, kind) = try resolve(name, owner)
+        switch kind {
+        case .attribute(let type):
+            throw .wrongType(entity: owner.name, field: name, expected: type.description, found: "a relationship")
+        case .toMany: throw .leadsToSeveral(entity: owner.name, relationship: name)
+        case .toOne(let destination):
+            steps.append(
+                QueryStep(origin: origin, source: source, rank: rank, owner: owner, destination: destination, name: name))
+            return (steps.count, destination)
+        }
+    }
+
+    private func resolve(
+        _ name: String, _ owner: Catalog.Entity
+    ) throws(StoreError) -> (QueryPlace.Source, Int, QueryPlace.Kind) {
+        if let rank = owner.fields.firstIndex(where: { $0.name == name }) {
+            let field = owner.fields[rank]
+            switch field.kind {
+            case .attribute(let type): return (.stored(field.id), rank, .attribute(type))
+            case .reference(let reference):
+                if let destination = catalog.entity(id: reference.destination) {
+                    return (.stored(field.id), rank, reference.isToMany ? .toMany(destination) : .toOne(destination))
+                }
+            }
+        }
+        let relationships = catalog.relationships(of: owner)
+        if let relationship = relationships.first(where: { $0.name == name }),
+            let destination = catalog.entity(id: relationship.destination)
+        {
+            return (.followed(relationship), 0, relationship.isToMany ? .toMany(destination) : .toOne(destination))
+        }
+        let fields = owner.fields.map(\.name)
+        let known = fields + relationships.map(\.name).filter { !fields.contains($0) }
+        throw .unknownField(entity: owner.name, name: name, known: known)
+    }
+}

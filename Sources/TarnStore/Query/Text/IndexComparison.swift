@@ -1,0 +1,65 @@
+/// A comparison in the text of an index's condition, before its attribute is known.
+package struct IndexComparison {
+    package var attribute: String
+    package var comparison: IndexCondition.Comparison
+    package var value: Value
+    /// What was written, if it was a bare word, or a text in quotes; nil for null.
+    package var word: String?
+    /// Where the attribute and the value stand: the first character's number, from 1.
+    package var attributeColumn: Int, valueColumn: Int
+
+    /// Reads `state = open and at >= 2024-01-01 and title is not missing`.
+    ///
+    /// - Throws: also for what a record alone cannot be held against an index by: `or`, `not`, `like`, paths.
+    package static func list(text: String) throws(QueryTextError) -> [IndexComparison] {
+        var result: [IndexComparison] = []
+        try append(ParsedCondition(text), text, to: &result)
+        return result
+    }
+
+    private static let hint = "comparisons (=, !=, <, <=, >, >=, between, is missing) joined with and"
+
+    private static func append(
+        _ condition: ParsedCondition, _ text: String, to result: inout [IndexComparison]
+    ) throws(QueryTextError) {
+        switch condition {
+        case .all: return
+        case .and(let parts): for part in parts { try append(part, text, to: &result) }
+        case .comparison(let comparison): try append(comparison, isNegated: false, text, to: &result)
+        case .not(.comparison(let comparison)): try append(comparison, isNegated: true, text, to: &result)
+        case .or, .not:
+            throw QueryTextError(text, condition.range ?? 0..<0, "the condition of an index has no or, and no not", expected: hint)
+        }
+    }
+
+    private static func append(
+        _ comparison: ParsedComparison, isNegated: Bool, _ text: String, to result: inout [IndexComparison]
+    ) throws(QueryTextError) {
+        let path = comparison.path, range = path.ranges[0].lowerBound..<path.ranges[path.ranges.count - 1].upperBound
+        guard path.path.names.count == 1, !path.path.ignoresCase else {
+            throw QueryTextError(
+                text, range, "the condition of an index is about attributes of the record itself, as they are", expected: "an attribute")
+        }
+        func add(_ operation: IndexCondition.Comparison, _ value: ParsedValue?) {
+            let range = value?.range ?? range
+            var word = value?.word
+            if case .string(let quoted)? = value?.value { word = quoted }
+            result.append(
+                IndexComparison(
+                    attribute: path.path.names[0], comparison: operation, value: value?.value ?? .null, word: word,
+                    attributeColumn: QueryTextError(text, path.ranges[0], "").column,
+                    valueColumn: QueryTextError(text, range, "").column))
+        }
+        switch comparison.form {
+        case .compare(let operation) where !isNegated: add(operation, comparison.values[0])
+        case .between where !isNegated:
+            add(.greaterOrEqual, comparison.values[0])
+            add(.lessOrEqual, comparison.values[1])
+        case .isMissing: add(isNegated ? .notEqual : .equal, nil)
+        default:
+            throw QueryTextError(
+                text, range.lowerBound..<(comparison.values.last?.range.upperBound ?? range.upperBound),
+                "the condition of an index cannot say this", expected: hint)
+        }
+    }
+}

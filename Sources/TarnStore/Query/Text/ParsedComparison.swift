@@ -1,0 +1,11 @@
+/// A comparison in a text.
+struct ParsedComparison {
+    enum Form {
+        case compare(Condition.Comparison), isIn, between, hasPrefix, contains, like, isMissing
+    }
+
+    var path: ParsedPath
+    var form: Form
+    /// One for most forms, two for `between`, any number for `isIn`, none for `isMissing`.
+    var values: [ParsedValue]
+}

@@ -1,0 +1,18 @@
+// Conditions of a partial index as text: comparisons of attributes with values, joined with `and`.
+
+extension ParsedCondition {
+    /// From the first name to the last name or value.
+    var range: Range<Int>? {
+        switch self {
+        case .all: return nil
+        case .comparison(let comparison):
+            let start = comparison.path.ranges[0].lowerBound
+            return start..<(comparison.values.last?.range ?? comparison.path.ranges[comparison.path.ranges.count - 1]).upperBound
+        case .not(let part): return part.range
+        case .and(let parts), .or(let parts):
+            let ranges = parts.compactMap(\.range)
+            guard let first = ranges.first, let last = ranges.last else { return nil }
+            return first.lowerBound..<last.upperBound
+        }
+    }
+}

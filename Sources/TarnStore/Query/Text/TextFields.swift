@@ -1,0 +1,89 @@
+import Foundation
+
+/// The fields of an entity for the paths of a text.
+struct TextFields {
+    let text: String
+    let entity: Catalog.Entity
+    let catalog: Catalog
+
+    init(_ text: String, _ entity: String, _ catalog: Catalog) throws(StoreError) {
+        guard let found = catalog.entity(entity) else {
+            throw .unknownEntity(name: entity, known: catalog.entities.map(\.name))
+        }
+        self.text = text
+        self.entity = found
+        self.catalog = catalog
+    }
+
+    /// What a path leads to.
+    enum Field {
+        case attribute(AttributeType)
+        /// Whose key may be one text.
+        case relationship(Catalog.Relationship, hasTextKey: Bool)
+
+        /// Whether a bare word in a comparison of this form is a text, whatever it looks like.
+        func isText(_ form: ParsedComparison.Form) -> Bool {
+            switch self {
+            case .attribute(.string), .attribute(.url), .attribute(.enumeration), .attribute(.json): true
+            case .attribute(.array(.string)), .attribute(.array(.url)), .attribute(.array(.enumeration)):
+                if case .contains = form { true } else { false }
+            case .relationship(_, let hasTextKey): hasTextKey
+            default: false
+            }
+        }
+    }
+
+    /// - Throws: for a name that the entity does not have, and for a path through what leads to no record, or to many.
+    func find(_ parsed: ParsedPath) throws(QueryTextError) -> Field {
+        var entity = entity
+        for (position, (name, range)) in zip(parsed.path.names, parsed.ranges).enumerated() {
+            let isLast = position == parsed.ranges.count - 1
+            let relationship = catalog.relationship(name, of: entity)
+            if isLast {
+                if let relationship {
+                    let key = catalog.entity(id: relationship.destination)?.keyTypes
+                    return .relationship(relationship, hasTextKey: key == [.string])
+                }
+                if case .attribute(let type)? = entity.field(name)?.kind { return .attribute(type) }
+                throw unknown(name, of: entity, range)
+            }
+            guard let relationship, let destination = catalog.entity(id: relationship.destination) else {
+                guard entity.field(name) == nil else {
+                    throw QueryTextError(
+                        text, range, "\(entity.name).\(name) is an attribute; only a relationship leads on to other fields",
+                        expected: "a relationship, or no \".\" behind it")
+                }
+                throw unknown(name, of: entity, range)
+            }
+            guard !relationship.isToMany else {
+                throw QueryTextError(
+                    text, range, "\(entity.name).\(name) leads to many records; a path goes through relationships that lead to one",
+                    expected: "\(name) contains, and a key")
+            }
+            entity = destination
+        }
+        throw QueryTextError(text, 0..<0, "a path has one name at least")
+    }
+
+    private func unknown(_ name: String, of entity: Catalog.Entity, _ range: Range<Int>) -> QueryTextError {
+        let known = entity.fields.map(\.name) + catalog.relationships(of: entity).map(\.name).filter { entity.field($0) == nil }
+        return QueryTextError(text, range, "\(entity.name): " + Spelling.unknown("field", name, among: known))
+    }
+
+    /// - Throws: if the store would refuse a condition of one comparison.
+    func check(_ condition: Condition, _ range: Range<Int>) throws(QueryTextError) {
+        var places = QueryPlaces(catalog, entity)
+        do throws(StoreError) { _ = try places.node(condition) } catch { throw refused(error, range) }
+    }
+
+    private func refused(_ error: StoreError, _ range: Range<Int>) -> QueryTextError {
+        guard case .wrongType(let owner, let name, let expected, let found) = error else {
+            return QueryTextError(text, range, error.description)
+        }
+        guard case .attribute(.enumeration(let values))? = catalog.entity(owner)?.field(name)?.kind else {
+            return QueryTextError(text, range, "\(owner).\(name) is \(expected), not \(found)")
+        }
+        let written = found.hasPrefix("\"") ? String(found.dropFirst().dropLast()) : found
+        return QueryTextError(text, range, "\(owner).\(name): " + Spelling.unknown("value", written, among: values))
+    }
+}

@@ -1,0 +1,121 @@
+// Keys that hold the key of another record: `[issue, number]`, where `issue` is a relationship. The components of the
+// other record's key stand in this one's, and the row holds the reference instead.
+
+internal import LMDB
+
+extension Catalog {
+    /// A field of a key, and how many of the key's components it has.
+    package struct KeyPart: Sendable, Hashable {
+        package let field: UInt16
+        package let count: Int
+        /// Whether it is a relationship, whose target's key is part of this one.
+        package let isReference: Bool
+    }
+}
+
+extension Catalog.Entity {
+    /// Whether a relationship is part of the key.
+    package var hasOwner: Bool { keyParts.contains(where: \.isReference) }
+
+    /// The values that a record with this key has in the fields of the key.
+    func keyValues(_ key: RecordKey) -> [UInt16: Value] {
+        var values: [UInt16: Value] = [:], rest = key.components[...]
+        for part in keyParts {
+            let components = Array(rest.prefix(part.count))
+            rest = rest.dropFirst(part.count)
+            if part.isReference {
+                values[part.field] = .reference(RecordKey(components))
+            } else if let component = components.first {
+                values[part.field] = Value(component)
+            }
+        }
+        return values
+    }
+}
+
+extension RecordKey {
+    /// The encoding of which the storage key is the beginning, or all.
+    package var tuple: [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        for component in components { writer.appendTuple(component) }
+        return Array(writer.bytes)
+    }
+}
+
+extension RowBody {
+    /// The primary key, from the fields that are its parts. Nil if one is missing, or is a reference to a key that is too
+    /// long to stand in it.
+    package func key(of entity: Catalog.Entity) -> RecordKey? {
+        if entity.hasOwner, let whole = value(of: WholeKey.field), whole.tag == ValueTag.bytes {
+            return RecordKey(tuple: whole.payload)
+        }
+        var components: [KeyComponent] = []
+        components.reserveCapacity(entity.keyTypes.count)
+        for part in entity.keyParts {
+            guard let value = value(of: part.field) else { return nil }
+            switch part.isReference ? .null : value.decoded() {
+            case .int(let x): components.append(.int(x))
+            case .string(let x): components.append(.string(x))
+            case .uuid(let x): components.append(.uuid(x))
+            default:
+                guard part.isReference, let target = value.reference, let key = RecordKey(storageKey: target),
+                    key.components.count == part.count
+                else { return nil }
+                components += key.components
+            }
+        }
+        return components.isEmpty ? nil : RecordKey(components)
+    }
+}
+
+extension StoreAccess {
+    /// The primary key that the fields of a new row say: of a reference to a long key, the row that it leads to has it.
+    func wholeKey(_ entity: Catalog.Entity, _ body: RowBody) throws -> RecordKey? {
+        if let key = body.key(of: entity) { return key }
+        var components: [KeyComponent] = []
+        for part in entity.keyParts {
+            guard let value = body.value(of: part.field) else { return nil }
+            guard part.isReference else {
+                switch value.decoded() {
+                case .int(let x): components.append(.int(x))
+                case .string(let x): components.append(.string(x))
+                case .uuid(let x): components.append(.uuid(x))
+                default: return nil
+                }
+                continue
+            }
+            guard let target = value.reference, case .reference(let reference)? = entity.field(id: part.field)?.kind,
+                let owner = catalog.entity(id: reference.destination)
+            else { return nil }
+            let key: RecordKey? = try lending {
+                if let key = RecordKey(storageKey: target) { return key }
+                return try row(owner, target).flatMap { self.key(owner, target, $0) }
+            }
+            guard let key, key.components.count == part.count else { return nil }
+            components += key.components
+        }
+        return components.isEmpty ? nil : RecordKey(components)
+    }
+
+    /// Whether two rows that have the same digest as their storage key have the same key. What one of them does not say is
+    /// taken to be so.
+    func saySameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) -> Bool {
+        ([WholeKey.field] + entity.key).allSatisfy { id in
+            // A change that was found by the storage key alone, as of a reference, does not say the key again.
+            guard let b = new.value(of: id) else { return true }
+            guard let a = old.value(of: id) else { return false }
+            // Where a reference stands among its siblings is not part of the key.
+            if let x = a.reference, let y = b.reference { return Bytes.equal(x, y) }
+            return Bytes.equal(a.bytes, b.bytes)
+        }
+    }
+}
+
+extension BodyBuilder {
+    /// Adds the whole key, if rows of the entity need it under that storage key. To be called before any other field.
+    package mutating func wholeKey(_ entity: Catalog.Entity, _ storageKey: Bytes, _ tuple: () -> [UInt8]) {
+        guard WholeKey.isKept(entity, storageKey) else { return }
+        let tuple = tuple()
+        field(WholeKey.field) { writer in tuple.withUnsafeBytes { writer.appendValue(tag: ValueTag.bytes, $0) } }
+    }
+}

@@ -1,0 +1,31 @@
+internal import LMDB
+
+/// A record that a response lists.
+public struct ListedRecord: Sendable, Hashable {
+    /// The root entity's id.
+    public var entity: UInt16
+    public var storageKey: [UInt8]
+
+    public init(entity: UInt16, storageKey: [UInt8]) {
+        self.entity = entity
+        self.storageKey = storageKey
+    }
+}
+
+extension ListedRecord {
+    /// The order of the table of members.
+    static func precedes(_ a: ListedRecord, _ b: ListedRecord) -> Bool {
+        guard a.entity == b.entity else { return a.entity < b.entity }
+        return a.storageKey.withUnsafeBytes { x in b.storageKey.withUnsafeBytes { Bytes.compare(x, $0) < 0 } }
+    }
+}
+
+extension ListedRecord {
+    /// The key in the table of members that says that a response lists the record.
+    package func memberKey(_ id: UInt64, into writer: inout ByteWriter) {
+        writer.removeAll()
+        writer.appendBigEndian(entity)
+        writer.append(storageKey)
+        writer.appendBigEndian(id)
+    }
+}

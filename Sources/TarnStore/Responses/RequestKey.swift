@@ -1,0 +1,44 @@
+internal import LMDB
+
+/// What identifies a stored response.
+public struct RequestKey: Sendable, Hashable {
+    public var method: String
+    /// Normalised, independent of the address that really answers.
+    public var url: String
+    /// The endpoint's name and a digest of its mapping: a changed mapping is another request.
+    public var endpoint: String
+    /// Who asked, as a keyed hash; empty for nobody in particular.
+    public var authScope: String
+    /// What distinguishes it from other answers to the same request that were selected by the request's fields; empty if there is one only.
+    public var variant: String
+
+    public init(method: String = "GET", url: String, endpoint: String, authScope: String = "", variant: String = "") {
+        self.method = method
+        self.url = url
+        self.endpoint = endpoint
+        self.authScope = authScope
+        self.variant = variant
+    }
+
+    /// By which a store finds the entry: ``RequestDigest``.
+    package var digest: RequestDigest {
+        var text = ByteWriter(capacity: 512)
+        for (number, part) in [method, url, endpoint, authScope, variant].enumerated() where number < 4 || !part.isEmpty {
+            if number > 0 { text.append(UInt8(ascii: "\n")) }
+            text.append(part)
+        }
+        return RequestDigest(of: text.bytes)
+    }
+}
+
+extension RequestKey {
+    /// The key in the table of URLs under which a response is found.
+    package func urlKey(_ id: UInt64, into writer: inout ByteWriter) {
+        writer.removeAll()
+        // A scope is a digest of fixed length or empty; 00 keeps one URL from being another's prefix.
+        writer.append(authScope)
+        writer.append(Array(url.utf8.prefix(400)))
+        writer.append(0)
+        writer.appendBigEndian(id)
+    }
+}

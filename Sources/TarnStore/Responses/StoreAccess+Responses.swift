@@ -1,0 +1,110 @@
+// What is kept of a response: not its body, but the keys of the records that it lists, its validators and its metadata.
+
+internal import LMDB
+
+extension StoreAccess {
+    package func response(to request: RequestKey) throws -> ResponseEntry? {
+        guard let id = try responseID(request.digest) else { return nil }
+        return try response(id: id)
+    }
+
+    func responseID(_ request: RequestDigest) throws -> UInt64? {
+        guard let value = try request.withKey(format: state.format, { try raw.get(state.requests, $0) }), value.count == 8
+        else { return nil }
+        return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+    }
+
+    func response(id: UInt64) throws -> ResponseEntry? {
+        try withUnsafeBytes(of: id.bigEndian) { key in
+            try systemRow(of: key, in: state.responses, "responses").flatMap { ResponseEntry($0) }
+        }
+    }
+
+    /// - Parameter keepsBody: whether the stored body stays although the entry declares another size: it is appended to.
+    /// - Returns: the entry's id.
+    @discardableResult
+    func put(_ entry: ResponseEntry, sequence: UInt64, keepsBody: Bool = false) throws -> UInt64 {
+        var key = ByteWriter()
+        let digest = entry.request.digest
+        var id = try responseID(digest)
+        let old = try id.flatMap { try response(id: $0) }
+        // A digest cannot stand for two requests in practice; if it did, the newer one replaces the older.
+        if id == nil || old == nil {
+            let next = try raw.number(state.meta, key: MetaKey.nextResponse) + 1
+            try raw.put(state.meta, key: MetaKey.nextResponse, number: next)
+            id = next
+            try digest.withKey(format: state.format) { digest in
+                try withUnsafeBytes(of: next.bigEndian) { try raw.put(state.requests, digest, $0) }
+            }
+            entry.request.urlKey(next, into: &key)
+            try raw.put(state.urls, key.bytes, .empty)
+        }
+        guard let id else { return 0 }
+        try count(old, entry)
+        // One of the same size is kept, or written over.
+        if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize { try removeBody(of: id, size: size) }
+        let before = Set(old?.listed ?? [])
+        if !before.isEmpty {
+            for record in before.subtracting(entry.listed) {
+                record.memberKey(id, into: &key)
+                _ = try raw.delete(state.members, key.bytes)
+            }
+        }
+        let added = before.isEmpty ? entry.listed : entry.listed.filter { !before.contains($0) }
+        for record in added.sorted(by: ListedRecord.precedes) {
+            record.memberKey(id, into: &key)
+            try raw.put(state.members, key.bytes, .empty)
+        }
+        try entry.store(raw, state.responses, id: id, sequence: sequence)
+        return id
+    }
+
+    func remove(responseID id: UInt64) throws {
+        guard let entry = try response(id: id) else { return }
+        try count(entry, nil)
+        if let size = entry.caching?.bodySize { try removeBody(of: id, size: size) }
+        var key = ByteWriter()
+        for record in entry.listed {
+            record.memberKey(id, into: &key)
+            _ = try raw.delete(state.members, key.bytes)
+        }
+        entry.request.urlKey(id, into: &key)
+        _ = try raw.delete(state.urls, key.bytes)
+        _ = try entry.request.digest.withKey(format: state.format) { try raw.delete(state.requests, $0) }
+        _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) }
+    }
+
+    /// A list without one of its records is no longer what the server said.
+    func removeResponses(listing entity: UInt16, _ storageKey: Bytes) throws {
+        var ids: [UInt64] = []
+        try forEachResponse(listing: entity, storageKey) {
+            ids.append($0)
+            return true
+        }
+        for id in ids { try remove(responseID: id) }
+    }
+
+    /// The ids of the responses that list a record, until the closure returns false.
+    func forEachResponse(listing entity: UInt16, _ storageKey: Bytes, _ body: (UInt64) throws -> Bool) throws {
+        var prefix = ByteWriter()
+        prefix.appendBigEndian(entity)
+        prefix.append(storageKey)
+        let cursor = try raw.cursor(state.members)
+        defer { cursor.close() }
+        var entry = try cursor.seek(prefix.bytes)
+        while let (key, _) = entry, key.hasPrefix(prefix.bytes) {
+            if key.count == prefix.count + 8 {
+                let id = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: prefix.count, as: UInt64.self))
+                guard try body(id) else { return }
+            }
+            entry = try cursor.next()
+        }
+    }
+}
+
+extension StoreWriter {
+    /// Keeps what a response said beside its records. Replaces the entry of the same request.
+    public mutating func putResponse(_ entry: ResponseEntry) throws {
+        try access.put(entry, sequence: sequence)
+    }
+}

@@ -1,0 +1,257 @@
+struct SchemaValidation {
+    /// A name on an entity: where an inverse would live.
+    private struct Seat: Hashable {
+        var entity: String
+        var name: String
+    }
+
+    let schema: Schema
+    private(set) var problems: [SchemaProblem] = []
+    let entities: [String: EntityDefinition]
+    /// Inverses that are not declared at their destination, and who named them first.
+    private var claims: [Seat: String] = [:]
+
+    init(schema: Schema) {
+        self.schema = schema
+        entities = Dictionary(schema.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func run() {
+        var names: Set<String> = []
+        for entity in schema.entities {
+            if !isName(entity.name, underscoreFirst: false) {
+                report(
+                    entity, .entity, nil,
+                    "an entity's name begins with a letter and has only the letters a–z and A–Z, digits and _")
+            }
+            if !names.insert(entity.name).inserted {
+                report(entity, .entity, nil, "declared twice: merge the two, or rename one")
+                continue
+            }
+            checkParent(of: entity)
+            checkAttributes(of: entity)
+            checkKey(of: entity)
+            checkRelationships(of: entity)
+            checkJoinsAndRules(of: entity)
+            checkIndexes(of: entity)
+            checkFormerNames(of: entity)
+        }
+    }
+
+    // MARK: Attributes and key
+
+    private mutating func checkAttributes(of entity: EntityDefinition) {
+        var names: Set<String> = []
+        for attribute in entity.attributes {
+            let name = attribute.name
+            checkFieldName(name, .attribute(name, .name), of: entity)
+            if !names.insert(name).inserted {
+                report(entity, .attribute(name, .name), name, "declared twice: merge the two, or rename one")
+            }
+            checkType(attribute.type, of: name, of: entity, inList: false)
+            checkDefault(of: attribute, of: entity)
+            guard attribute.isIndexed else { continue }
+            switch attribute.type {
+            case .json:
+                report(
+                    entity, .attribute(name, .index), name, "json has no order and cannot be indexed: remove the index")
+            case .array:
+                report(
+                    entity, .attribute(name, .index), name,
+                    "an index of a list is not supported by this version: remove the index")
+            default: break
+            }
+        }
+    }
+
+    private mutating func checkType(_ type: AttributeType, of name: String, of entity: EntityDefinition, inList: Bool) {
+        switch type {
+        case .enumeration(let values):
+            if values.isEmpty {
+                report(entity, .attribute(name, .values), name, "an enum needs its values: list at least one")
+            }
+            // By bytes: Swift's == would take two different spellings of one accented letter for a duplicate.
+            var seen: Set<[UInt8]> = []
+            for value in values where !seen.insert(Array(value.utf8)).inserted {
+                report(entity, .attribute(name, .values), name, "the value \"\(value)\" is listed twice: remove one")
+            }
+        case .array(let element):
+            if inList {
+                report(entity, .attribute(name, .type), name, "a list of lists is not a type: use json")
+            } else {
+                checkType(element, of: name, of: entity, inList: true)
+            }
+        case .json:
+            if inList {
+                report(
+                    entity, .attribute(name, .type), name, "json already holds lists: use json instead of a list of it")
+            }
+        case .bool, .int, .uint, .double, .decimal, .string, .bytes, .date, .uuid, .url: break
+        }
+    }
+
+    private mutating func checkKey(of entity: EntityDefinition) {
+        if entity.parent != nil {
+            if !entity.key.isEmpty {
+                report(entity, .key, nil, "it has the key of the entity that it descends from: remove its own")
+            }
+            return
+        }
+        if entity.key.isEmpty {
+            report(entity, .key, nil, "needs a key: name the attribute, or the attributes, that identify a record")
+        }
+        var names: Set<String> = []
+        for name in entity.key {
+            if !names.insert(name).inserted {
+                report(entity, .key, name, "the key names \"\(name)\" twice: remove one")
+                continue
+            }
+            guard let attribute = entity.attributes.first(where: { $0.name == name }) else {
+                if let relationship = entity.relationships.first(where: { $0.name == name }) {
+                    checkOwner(relationship, of: entity)
+                } else {
+                    report(
+                        entity, .key, name, Spelling.unknown("attribute", name, among: entity.attributes.map(\.name)))
+                }
+                continue
+            }
+            switch attribute.type {
+            case .int, .string, .uuid: break
+            default:
+                report(
+                    entity, .key, name,
+                    "\"\(name)\" is of type \(attribute.type.word) and cannot be part of a key: use int, string or uuid"
+                )
+            }
+            if attribute.isOptional {
+                report(entity, .key, name, "\"\(name)\" is optional and cannot be part of a key: remove its ?")
+            }
+        }
+    }
+
+    // MARK: Relationships
+
+    private mutating func checkRelationships(of entity: EntityDefinition) {
+        var names: Set<String> = []
+        for relationship in entity.relationships {
+            let name = relationship.name
+            checkFieldName(name, .relationship(name, .name), of: entity)
+            if !names.insert(name).inserted {
+                report(entity, .relationship(name, .name), name, "declared twice: merge the two, or rename one")
+            }
+            if entity.attributes.contains(where: { $0.name == name }) {
+                report(
+                    entity, .relationship(name, .name), name, "there is an attribute of this name: rename one of them")
+            }
+            if relationship.isOrdered, !relationship.isToMany {
+                report(
+                    entity, .relationship(name, .ordered), name,
+                    "a to-one relationship has no order: remove ordered, or make it to-many")
+            }
+            guard let destination = entities[relationship.destination] else {
+                report(
+                    entity, .relationship(name, .destination), name,
+                    Spelling.unknown("entity", relationship.destination, among: schema.entities.map(\.name)))
+                continue
+            }
+            if let inverse = relationship.inverse {
+                checkInverse(inverse, of: relationship, on: entity, at: destination)
+            }
+        }
+    }
+
+    /// Three cases: 1. the destination has an attribute of that name, which is always wrong; 2. it declares a
+    /// relationship of that name, which must be the same relationship seen from there; 3. it declares nothing of that
+    /// name, and nobody else may have given it the same name.
+    private mutating func checkInverse(
+        _ inverse: String, of relationship: RelationshipDefinition, on entity: EntityDefinition,
+        at destination: EntityDefinition
+    ) {
+        let name = relationship.name
+        let place = SchemaProblem.Part.relationship(name, .inverse)
+        if !isName(inverse, underscoreFirst: true) {
+            report(entity, place, name, "\"\(inverse)\" is not a name: use the letters a–z and A–Z, digits and _")
+            return
+        }
+        if destination.attributes.contains(where: { $0.name == inverse }) {
+            report(
+                entity, place, name,
+                "\(destination.name) has an attribute \"\(inverse)\": choose another name for the inverse")
+            return
+        }
+        if destination.name == entity.name, inverse == name {
+            report(
+                entity, place, name,
+                "a relationship cannot be its own inverse: give the other direction a name of its own, or remove inverse"
+            )
+            return
+        }
+        guard let other = destination.relationships.first(where: { $0.name == inverse }) else {
+            let seat = Seat(entity: destination.name, name: inverse)
+            let claimant = "\(entity.name).\(name)"
+            if let first = claims[seat], first != claimant {
+                report(
+                    entity, place, name,
+                    "\(destination.name).\(inverse) is already the inverse of \(first): choose another name")
+            } else {
+                claims[seat] = claimant
+            }
+            return
+        }
+        if other.destination != entity.name {
+            report(
+                entity, place, name,
+                "\(destination.name).\(inverse) is a relationship to \(other.destination), not to \(entity.name): choose another name"
+            )
+        } else if other.inverse != name {
+            report(
+                entity, place, name,
+                "\(destination.name).\(inverse) does not name this one as its inverse: write inverse: \(name) there, or choose another name here"
+            )
+        } else if relationship.isToMany, other.isToMany, relationship.isOrdered, other.isOrdered,
+            isAfter(entity, name, destination, inverse)
+        {
+            report(
+                entity, .relationship(name, .ordered), name,
+                "\(destination.name).\(inverse), its inverse, is ordered too: only one side of a many-to-many relationship can be"
+            )
+        }
+    }
+
+    /// Whether the first field is declared after the second: what concerns both is reported once, at the later one.
+    private func isAfter(_ entity: EntityDefinition, _ name: String, _ other: EntityDefinition, _ otherName: String)
+        -> Bool
+    {
+        func position(_ entity: EntityDefinition, _ name: String) -> (Int, Int) {
+            (
+                schema.entities.firstIndex { $0.name == entity.name } ?? 0,
+                entity.relationships.firstIndex { $0.name == name } ?? 0
+            )
+        }
+        return position(entity, name) > position(other, otherName)
+    }
+
+    // MARK: Names and reports
+
+    mutating func checkFieldName(_ name: String, _ part: SchemaProblem.Part, of entity: EntityDefinition) {
+        guard !isName(name, underscoreFirst: true) else { return }
+        report(
+            entity, part, name,
+            "a field's name has only the letters a–z and A–Z, digits and _, and begins with a letter or _: choose such a name and map it with from"
+        )
+    }
+
+    func isName(_ name: String, underscoreFirst: Bool) -> Bool {
+        func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+        guard let first = name.utf8.first, isLetter(first) || (underscoreFirst && first == UInt8(ascii: "_")) else {
+            return false
+        }
+        return name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }
+    }
+
+    mutating func report(
+        _ entity: EntityDefinition, _ part: SchemaProblem.Part, _ field: String?, _ message: String
+    ) {
+        problems.append(SchemaProblem(part: part, error: SchemaError(entity: entity.name, field: field, message)))
+    }
+}

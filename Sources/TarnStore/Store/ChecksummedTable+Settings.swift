@@ -1,0 +1,71 @@
+// The table `meta`: single values under fixed names.
+
+import Foundation
+internal import LMDB
+
+extension ChecksummedTable {
+    static func meta(_ table: Table, format: Int) -> ChecksummedTable { ChecksummedTable(table, "meta", format: format) }
+
+    /// The table `meta` of a store whose format is read from it.
+    ///
+    /// - Returns: nil if there is no format version, or a damaged one.
+    static func meta(_ table: Table, in raw: RawTransaction) throws(LMDBError) -> (table: ChecksummedTable, format: Int)? {
+        guard let stored = try raw.get(table, Bytes(MetaKey.format)), let format = StoreFormatVersion.read(stored) else { return nil }
+        return (.meta(table, format: format), format)
+    }
+}
+
+extension RawTransaction {
+    func get(_ table: ChecksummedTable, key: StaticString) throws(LMDBError) -> Bytes? {
+        try get(table, Bytes(key))
+    }
+
+    func put(_ table: ChecksummedTable, key: StaticString, text: String) throws(LMDBError) {
+        var writer = ByteWriter()
+        writer.append(text)
+        try put(table, Bytes(key), writer.bytes)
+    }
+
+    func put(_ table: ChecksummedTable, key: StaticString, number: UInt64) throws(LMDBError) {
+        var writer = ByteWriter()
+        writer.appendBigEndian(number)
+        try put(table, Bytes(key), writer.bytes)
+    }
+
+    /// A number of `meta`. In stores of formats 1 and 2 it is 0 as long as it is not there.
+    ///
+    /// - Throws: `LMDBError.corrupted` if the value is missing or not a number: ids that are never reused would start again.
+    func number(_ table: ChecksummedTable, key: StaticString) throws(LMDBError) -> UInt64 {
+        guard let value = try get(table, key: key) else {
+            guard table.hasChecksums else { return 0 }
+            throw table.damage(Bytes(key))
+        }
+        guard value.count == 8 else { throw table.damage(Bytes(key)) }
+        return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+    }
+
+    /// Whether the store is at a generation. Also false if another process has given it a newer format since.
+    func isAtGeneration(_ generation: UInt64, _ meta: ChecksummedTable) throws(LMDBError) -> Bool {
+        guard let stored = try get(meta.table, Bytes(MetaKey.generation)) else { throw meta.damage(Bytes(MetaKey.generation)) }
+        guard stored.count == 8 + (meta.hasChecksums ? ValueChecksum.size : 0) else { return false }
+        return try number(meta, key: MetaKey.generation) == generation
+    }
+
+    /// The settings of a new store: every counter is there from the beginning, so that one that is missing is damage.
+    func putNewSettings(_ meta: ChecksummedTable, catalog: Catalog) throws {
+        try put(meta, key: MetaKey.format, text: String(Store.format))
+        try put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
+        for key in MetaKey.counters { try put(meta, key: key, number: 0) }
+        try put(meta, key: MetaKey.generation, number: 1)
+        try put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: catalog))
+    }
+
+    /// Changes the generation, so that every process reads the catalog before its next transaction.
+    func advanceGeneration(_ meta: ChecksummedTable) throws(LMDBError) {
+        try put(meta, key: MetaKey.generation, number: try number(meta, key: MetaKey.generation) &+ 1)
+    }
+}
+
+extension Bytes {
+    init(_ text: StaticString) { self.init(start: text.utf8Start, count: text.utf8CodeUnitCount) }
+}

@@ -1,0 +1,12 @@
+internal import LMDB
+
+/// Which rows have their checksums compared when they are read.
+struct RowVerification: Sendable, Equatable {
+    var copied = true, borrowed = false
+
+    static let all = RowVerification(copied: true, borrowed: true)
+
+    init(copied: Bool = true, borrowed: Bool = false) { (self.copied, self.borrowed) = (copied, borrowed) }
+
+    init(_ options: Store.Options) { self.init(copied: options.verifiesRows, borrowed: options.verifiesBorrowedRows) }
+}

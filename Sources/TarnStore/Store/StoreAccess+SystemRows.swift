@@ -1,0 +1,44 @@
+// The store's own entries (responses, checkpoints) have the form of rows of entity 0, so that one reader reads everything.
+
+internal import LMDB
+
+extension StoreAccess {
+    /// A row of one of the store's own tables.
+    ///
+    /// - Throws: `.damagedEntry` if it is not one, or its checksum is wrong.
+    func systemRow(_ bytes: Bytes, _ table: StaticString, _ key: Bytes) throws(StoreError) -> RowView {
+        guard RowView.hasValidChecksum(bytes, table: 0, key: key), let row = RowView(bytes) else {
+            throw .damagedEntry(table: "\(table)", key: describe(key))
+        }
+        return row
+    }
+
+    /// The row of a key in one of the store's own tables; nil if there is none.
+    func systemRow(of key: Bytes, in table: Table, _ name: StaticString) throws -> RowView? {
+        try raw.get(table, key).map { bytes throws(StoreError) in try systemRow(bytes, name, key) }
+    }
+}
+
+extension RowView {
+    func text(_ id: UInt16) -> String? {
+        guard let value = body.value(of: id), value.tag == ValueTag.string else { return nil }
+        return String(decoding: value.payload, as: UTF8.self)
+    }
+
+    func number(_ id: UInt16) -> Int? { body.value(of: id)?.int.flatMap { Int(exactly: $0) } }
+
+    func unsigned(_ id: UInt16) -> UInt64? {
+        guard let value = body.value(of: id) else { return nil }
+        return value.tag == ValueTag.uint ? value.eightBytes : value.int.flatMap { UInt64(exactly: $0) }
+    }
+
+    func date(_ id: UInt16) -> Timestamp? {
+        guard let value = body.value(of: id), value.tag == ValueTag.date else { return nil }
+        return value.eightBytes.map { Timestamp(microseconds: Int64(bitPattern: $0)) }
+    }
+
+    func rawBytes(_ id: UInt16) -> Bytes? {
+        guard let value = body.value(of: id), value.tag == ValueTag.bytes else { return nil }
+        return value.payload
+    }
+}

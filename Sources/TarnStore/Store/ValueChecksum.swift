@@ -1,0 +1,29 @@
+internal import LMDB
+
+/// The checksum behind a value.
+package enum ValueChecksum {
+    package static let size = 4
+
+    static func of(_ content: Bytes, table: StaticString, key: Bytes) -> UInt32 {
+        var crc = CRC32C()
+        crc.update(Bytes(table))
+        crc.update(key)
+        crc.update(content)
+        return crc.value
+    }
+
+    /// The content of a stored value. Nil if the checksum is missing or wrong.
+    package static func content(_ stored: Bytes, table: StaticString, key: Bytes) -> Bytes? {
+        guard stored.count >= size else { return nil }
+        let content = stored.slice(0..<stored.count - size)
+        return stored.load(content.count, UInt32.self) == of(content, table: table, key: key) ? content : nil
+    }
+
+    /// A value as it is stored.
+    package static func appended(to content: Bytes, table: StaticString, key: Bytes) -> [UInt8] {
+        var writer = ByteWriter(capacity: content.count + size)
+        writer.append(content)
+        writer.appendLittleEndian(of(content, table: table, key: key))
+        return Array(writer.bytes)
+    }
+}

@@ -1,0 +1,7 @@
+internal import LMDB
+
+/// Which record of which table.
+struct RememberedKey: Hashable {
+    var root: UInt16
+    var key: [UInt8]
+}

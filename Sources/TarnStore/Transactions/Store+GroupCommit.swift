@@ -1,0 +1,94 @@
+// Committing small writes together: one commit costs two flushes of the disk, whoever shares it.
+
+internal import LMDB
+
+/// A write that has run, and why it failed if it did.
+typealias FinishedWrite = (write: any PendingWrite, failure: (any Error)?)
+
+extension Store {
+    /// Commits a write, and with it what else waits in the queue and may share its transaction. Called on the writer thread
+    /// only.
+    ///
+    /// - Returns: the writes, whose results are still to be delivered: by someone who does not hold the store, since whoever
+    ///   gets the result may let go of it and expect it to be closed.
+    func commit(startingWith first: any PendingWrite, from queue: WriteQueue) -> [FinishedWrite] {
+        if first.isAlone { return [commitAlone(first)] }
+        if queue.lastGroup.count > 1 {
+            queue.await(queue.lastGroup.count - 1, atMost: min(queue.lastGroup.time / 4, GroupLimit.patience))
+        }
+        let start = ContinuousClock.now
+        let finished = queue.hasCompanion ? commitGroup(first, queue) : [commitAlone(first)]
+        queue.lastGroup = (finished.count, ContinuousClock.now - start)
+        return finished
+    }
+
+    private func commitAlone(_ write: any PendingWrite) -> FinishedWrite {
+        var isFreeing = false, changes = 0
+        do {
+            try inWriteTransaction { transaction, current in
+                changes = try run(write, in: &transaction, current)
+                try settleChanges(changes, commits: 1, in: &transaction, current)
+                isFreeing = transaction.isFreeingNearLimit
+            }
+        } catch {
+            settle(after: [error], isFreeing: false)
+            return (write, error)
+        }
+        settle(after: [], isFreeing: isFreeing)
+        if changes > 0 { wake.touch() }
+        return (write, nil)
+    }
+
+    /// Each closure runs in a child transaction: one that fails is undone alone. A commit that fails fails all.
+    private func commitGroup(_ first: any PendingWrite, _ queue: WriteQueue) -> [FinishedWrite] {
+        var members: [FinishedWrite] = []
+        var isFreeing = false, changes = 0, commits = 0
+        do {
+            try inWriteTransaction { transaction, current in
+                let end = ContinuousClock.now + GroupLimit.time
+                var next: (any PendingWrite)? = first
+                while let write = next {
+                    do {
+                        let count = try mappingErrors {
+                            try transaction.child { child in
+                                let count = try run(write, in: &child, current)
+                                isFreeing = isFreeing || child.isFreeingNearLimit
+                                return count
+                            }
+                        }
+                        changes += count
+                        if count > 0 { commits += 1 }
+                        members.append((write, nil))
+                    } catch {
+                        members.append((write, error))
+                    }
+                    guard members.count < GroupLimit.writes, ContinuousClock.now < end else { break }
+                    next = queue.takeCompanion()
+                }
+                try settleChanges(changes, commits: commits, in: &transaction, current)
+            }
+        } catch {
+            // Nothing was committed. If the transaction could not even begin, only the first has been taken.
+            if members.isEmpty { return [(first, error)] }
+            return members.map { ($0.write, $0.failure ?? error) }
+        }
+        settle(after: members.compactMap(\.failure), isFreeing: isFreeing)
+        if changes > 0 { wake.touch() }
+        return members
+    }
+
+    /// - Returns: how many changes it has made.
+    private func run(_ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState) throws -> Int {
+        let context = current.takeContext()
+        defer { current.give(back: context) }
+        var writer = try StoreWriter(StoreAccess(transaction.raw, current, context))
+        try write.run(&writer)
+        // The next closure, and its sequence, build on the indexes and the sequence of this one.
+        return try writer.finish()
+    }
+
+    private func settle(after failures: [any Error], isFreeing: Bool) {
+        let isFull = failures.contains { if case StoreError.storeFull? = $0 as? StoreError { true } else { false } }
+        if isFull || isFreeing { settleFreedPages(always: isFull) }
+    }
+}

@@ -1,0 +1,107 @@
+internal import LMDB
+
+/// What a `Row` is inside, without its type. The bounds of every access are checked in every build.
+@usableFromInline
+struct LentRow {
+    @usableFromInline let context: LentContext
+    // Small numbers, and nothing that follows from the rest: rows are copied, and the processor's caches hold many of them.
+    private let header: UnsafeRawPointer
+    private let lent: UnsafeMutablePointer<LentBody>?
+    /// The directory and the values. Of a divided body only the directory is as it says.
+    @usableFromInline let body: UnsafeRawPointer
+    @usableFromInline let slots: UnsafePointer<RowPlan.Slot>
+    @usableFromInline let bodyCount: UInt32
+    /// How many fields there are if the values stand as the offsets say, which are of 16 bits; else 0.
+    @usableFromInline let plainFields: UInt16
+    @usableFromInline let slotCount: UInt16
+
+    @inline(__always)
+    init?(_ view: RowView, _ context: LentContext) {
+        let (slots, count) = context.plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
+        guard let slots, let header = view.bytes.baseAddress, let body = view.body.directory.baseAddress,
+            let bodyCount = UInt32(exactly: view.body.directory.count), let slotCount = UInt16(exactly: count)
+        else { return nil }
+        self.context = context
+        self.header = header
+        lent = view.body.lent
+        self.body = body
+        self.bodyCount = bodyCount
+        plainFields = view.isWide || view.body.isDivided ? 0 : UInt16(truncatingIfNeeded: view.body.count)
+        self.slots = UnsafePointer(slots)
+        self.slotCount = slotCount
+    }
+
+    /// The row without what stands behind its header, and its body.
+    var view: RowView { RowView(header: header, RowBody(checked: Bytes(start: body, count: Int(bodyCount)), header, lent)) }
+
+    /// The row for whoever is about to read most of it: a divided one is put together at once, and not looked through for each field.
+    @inlinable
+    @inline(__always)
+    func whole() throws(StoreError) -> LentRow { plainFields > 0 ? self : try undivided() }
+
+    @usableFromInline
+    func undivided() throws(StoreError) -> LentRow {
+        // A few short fields are found faster where they are.
+        guard view.body.isDivided, slotCount > LentRow.fewFields else { return self }
+        guard let view = view.undivided, let whole = LentRow(view, context) else { throw damaged }
+        return whole
+    }
+
+    private static let fewFields = 8
+
+    /// The bytes of a field, a tag and a payload. Nil if the row does not have it.
+    @inlinable
+    @inline(__always)
+    func value(_ slot: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
+        precondition(slot >= 0 && slot < slotCount, "a field is one of its type's cases")
+        let slot = slots[slot]
+        let place = Int(slot.rank), fields = Int(plainFields)
+        // In a row that has every field up to this one, its place is known. The directory is inside the body.
+        guard place < fields, directory(2 + place * 4) == slot.id else { return try search(slot.id) }
+        let valuesStart = 2 + fields * 4
+        let start = valuesStart + (place == 0 ? 0 : Int(directory(place * 4)))
+        let end = valuesStart + Int(directory(4 + place * 4))
+        guard start < end, end <= Int(bodyCount) else { throw damaged }
+        return UnsafeRawBufferPointer(start: body + start, count: end - start)
+    }
+
+    @inlinable
+    @inline(__always)
+    func directory(_ offset: Int) -> UInt16 { UInt16(littleEndian: body.loadUnaligned(fromByteOffset: offset, as: UInt16.self)) }
+
+    @usableFromInline
+    func search(_ id: UInt16) throws(StoreError) -> UnsafeRawBufferPointer? {
+        let body = view.body
+        guard let place = body.place(of: id) else { return nil }
+        guard let value = body.value(at: place) else { throw damaged }
+        return value.bytes
+    }
+
+    var recordKey: RecordKey? {
+        // The storage key does not matter: the row holds the key's attributes.
+        context.plan._withUnsafeGuaranteedRef { view.body.key(of: $0.entity) }
+    }
+
+    private var place: (entity: String, key: String) {
+        let name = context.plan._withUnsafeGuaranteedRef { $0.entity.name }
+        return (name, recordKey?.description ?? "with an unreadable key")
+    }
+
+    @usableFromInline
+    var damaged: StoreError { .damagedRow(entity: place.entity, key: place.key) }
+
+    @usableFromInline
+    func missingValue(_ slot: Int) -> StoreError {
+        .missingValue(entity: place.entity, key: place.key, field: name(slot), isPartial: view.isPartial)
+    }
+
+    @usableFromInline
+    func wrongType(_ slot: Int, _ value: UnsafeRawBufferPointer, _ wanted: String) -> StoreError {
+        // Bytes of the right type that make no value are damage.
+        guard EncodedValue(value).isWellFormed else { return damaged }
+        return .wrongType(
+            entity: place.entity, field: name(slot), expected: wanted, found: EncodedValue(value).typeName)
+    }
+
+    private func name(_ slot: Int) -> String { context.plan._withUnsafeGuaranteedRef { $0.fields[slot].name } }
+}

@@ -1,0 +1,151 @@
+internal import LMDB
+
+/// What a record is encoded in, kept from one record to the next. For one encoder at a time: its writer's.
+@usableFromInline
+final class RowBuffers {
+    @usableFromInline @exclusivity(unchecked) var values = ValueEncoder()
+    @exclusivity(unchecked) private var places: [Range<Int>?] = []
+    /// The fields. As long as they come in the order of their ids, each once, their values stand in `values` as in a body.
+    @exclusivity(unchecked) private var body = BodyBuilder()
+    @exclusivity(unchecked) private var isInOrder = true
+    @exclusivity(unchecked) private var encoded = ByteWriter(capacity: 2048)
+    @exclusivity(unchecked) private(set) var storageKey = ByteWriter(capacity: 256)
+    /// The first value that does not fit the catalog.
+    private(set) var problem: StoreError?
+
+    func removeAll(fields: Int) {
+        values.writer.removeAll()
+        body.removeAll()
+        encoded.removeAll()
+        storageKey.removeAll()
+        places.removeAll(keepingCapacity: true)
+        for _ in 0..<fields { places.append(nil) }
+        isInOrder = true
+        if problem != nil { problem = nil }
+    }
+
+    /// - Returns: where the value of the field is going to begin.
+    @usableFromInline
+    func begin(_ slot: Int, _ plan: RowPlan) -> Int {
+        precondition(places.indices.contains(slot), "a field is one of its type's cases")
+        values.textTag = plan.tags[slot].text
+        return values.writer.count
+    }
+
+    @usableFromInline
+    func end(_ slot: Int, from start: Int, _ plan: RowPlan) {
+        let place = start..<values.writer.count, encoded = EncodedValue(values.writer.bytes(place))
+        if encoded.tag != plan.tags[slot].sufficient, !fits(encoded, slot, plan) { return }
+        let id = plan.slots[slot].id
+        isInOrder = isInOrder && (body.directory.last.map { $0.id < id } ?? true)
+        if isInOrder { body.directory.append(BodyBuilder.Entry(id: id, end: UInt32(place.upperBound))) }
+        places[slot] = place
+    }
+
+    private func fits(_ value: EncodedValue, _ slot: Int, _ plan: RowPlan) -> Bool {
+        do throws(StoreError) {
+            try plan.state.catalog.check(value, fits: plan.fields[slot], of: plan.entity)
+            return true
+        } catch {
+            // What stands there is no part of the body.
+            isInOrder = false
+            problem = problem ?? error
+            return false
+        }
+    }
+
+    /// Makes the body of the fields. Valid until the next change.
+    private func complete(_ plan: RowPlan) -> RowBody? {
+        let isWide: Bool
+        if isInOrder {
+            isWide = values.writer.count > RowFormat.narrowLimit
+            body.finish(values: values.writer.bytes, into: &encoded)
+        } else {
+            body.removeAll()
+            for slot in plan.ascending {
+                guard let place = places[slot] else { continue }
+                body.field(plan.slots[slot].id, EncodedValue(values.writer.bytes(place)))
+            }
+            isWide = body.isWide
+            body.finish(into: &encoded)
+        }
+        return RowBody(encoded.bytes, isWide: isWide)
+    }
+
+    /// The same with the attributes of the key, which a change of a record does not say.
+    ///
+    /// - Throws: `StoreError.wrongKey` if the fields say another key.
+    private func complete(_ plan: RowPlan, with key: RecordKey) throws(StoreError) -> RowBody? {
+        let said = plan.entity.keyValues(key)
+        var scratch = ByteWriter(capacity: 256)
+        body.removeAll()
+        var pending = said.keys.sorted()[...]
+        for slot in plan.ascending {
+            guard let place = places[slot] else { continue }
+            let id = plan.fields[slot].id
+            while let next = pending.first, next < id {
+                pending.removeFirst()
+                if let value = said[next] { body.field(next) { $0.appendValue(value) } }
+            }
+            let value = EncodedValue(values.writer.bytes(place))
+            if let known = said[id] {
+                pending = pending.drop { $0 == id }
+                scratch.removeAll()
+                scratch.appendValue(known)
+                guard Bytes.equal(scratch.bytes, value.bytes) else {
+                    throw .wrongKey(
+                        entity: plan.entity.name, expected: "the key of the record, \(key), which cannot be changed",
+                        found: value.typeName)
+                }
+            }
+            body.field(id, value)
+        }
+        for id in pending { if let value = said[id] { body.field(id) { $0.appendValue(value) } } }
+        let isWide = body.isWide
+        body.finish(into: &encoded)
+        return RowBody(encoded.bytes, isWide: isWide)
+    }
+
+    /// The fields as a body of a row; the storage key is in `storageKey` then: of the key that is given, else of the one the fields say.
+    /// Both are valid until the next change.
+    ///
+    /// - Throws: the first problem of a field; `StoreError.wrongKey` if the fields do not say the whole key.
+    func finish(_ plan: RowPlan, _ access: StoreAccess, key: RecordKey?) throws -> RowBody {
+        if let problem { throw problem }
+        guard let row = try key.map({ try complete(plan, with: $0) }) ?? complete(plan) else { throw damaged(plan, key) }
+        if key == nil, let id = plan.intKey, let value = row.value(of: id)?.int {
+            // The most frequent key, without a list of components.
+            storageKey.appendTuple(value)
+            return row
+        }
+        guard let key = try key ?? access.wholeKey(plan.entity, row) else {
+            throw StoreError.wrongKey(
+                entity: plan.entity.name, expected: plan.entity.keyForm, found: "one that is not set completely")
+        }
+        key.appendStorageKey(to: &storageKey)
+        guard WholeKey.isKept(plan.entity, storageKey.bytes) else { return row }
+        body.removeAll()
+        body.wholeKey(plan.entity, storageKey.bytes) { key.tuple }
+        for index in 0..<row.count {
+            if let value = row.value(at: index) { body.field(row.id(at: index), value) }
+        }
+        let isWide = body.isWide
+        encoded.removeAll()
+        body.finish(into: &encoded)
+        guard let row = RowBody(encoded.bytes, isWide: isWide) else { throw damaged(plan, key) }
+        return row
+    }
+
+    /// The fields that were set as a body of a row that has no others.
+    ///
+    /// - Throws: the first problem of a field.
+    func finishChange(_ plan: RowPlan) throws -> RowBody {
+        if let problem { throw problem }
+        guard let row = complete(plan) else { throw damaged(plan, nil) }
+        return row
+    }
+
+    private func damaged(_ plan: RowPlan, _ key: RecordKey?) -> StoreError {
+        .damagedRow(entity: plan.entity.name, key: key?.description ?? "")
+    }
+}

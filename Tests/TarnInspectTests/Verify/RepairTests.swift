@@ -1,0 +1,92 @@
+// Repair makes anew what follows from rows, and leaves the rest as it is.
+
+import Foundation
+import LMDB
+import Testing
+
+@testable import TarnInspect
+@testable import TarnStore
+
+@Suite("Repair")
+struct RepairTests {
+    /// What cannot be repaired, whether rows are taken out or not.
+    private static let left: Set<Finding.Code> = [
+        .indexNotUnique, .rowValue, .rowKey, .setting, .dictionary, .tableUnknown, .tableMissing, .catalog, .noStore, .newerFormat,
+    ]
+
+    @Test("whatever follows from rows is made anew, and rows that cannot be read are taken out", arguments: VerificationTests.damages)
+    func repairs(_ damage: VerificationTests.Damage) throws {
+        guard damage.codes.isDisjoint(with: [.catalog, .noStore, .newerFormat]) else { return }
+        let rich = try RichStore()
+        try rich.damage(damage)
+        do {
+            let store = try Store.open(at: rich.path)
+            let before = try rich.bytes
+            let planned = try store.repair([.dryRun, .removesDamagedRows])
+            let unchanged = try rich.bytes
+            #expect(unchanged == before, "the dry run has written")
+            let done = try store.repair([.removesDamagedRows])
+            #expect(done == planned)
+            #expect(done.isEmpty == damage.codes.subtracting(RepairTests.left).isEmpty)
+            #expect(try store.repair([.removesDamagedRows]).isEmpty, "the second repair has something to do")
+        }
+        let report = try StoreVerification(ofStoreAt: rich.path)
+        // A mark of no index goes as soon as the store is opened.
+        let left = damage.testDescription == "a mark of no index" ? [] : damage.codes.intersection(RepairTests.left)
+        #expect(Set(report.counts.keys) == left, "\(report.findings.prefix(5))")
+    }
+
+    @Test("without being asked to, a repair leaves rows that cannot be read, and names them")
+    func damagedRowsStay() throws {
+        let rich = try RichStore()
+        try rich.damage(#require(VerificationTests.damages.first { $0.codes == [.rowForm] }))
+        let store = try Store.open(at: rich.path)
+        let report = try store.repair()
+        #expect(report.damagedRows == ["User 5"] && !report.removesDamagedRows)
+        #expect(throws: StoreError.damagedRow(entity: "User", key: "5")) { try store.read { _ = try $0.record("User", RecordKey(5)) } }
+        _ = try store.repair([.removesDamagedRows])
+        #expect(try store.read { try $0.record("User", RecordKey(5)) } == nil)
+        // It can come again.
+        try store.write { try $0.put("User", RecordKey(5), [.init("login", .string("user5"))]) }
+    }
+
+    @Test("a store of the first format is looked at, and repaired, by its own form of the keys of requests")
+    func firstFormat() throws {
+        let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path + "/TarnStoreTests/Golden"
+        let victim = try GoldenFile("\(golden)/format-1/2026-11-plain"), path = victim.path
+        #expect(try StoreVerification(ofStoreAt: path).isSound)
+        do {
+            let store = try Store.open(at: path)
+            #expect(store.state.format == 1)
+            try store.environment.write { try $0.raw.removeAll(store.state.requests) }
+        }
+        #expect(try Set(StoreVerification(ofStoreAt: path).counts.keys) == [.responseMissing])
+        do {
+            let store = try Store.open(at: path)
+            #expect(try store.repair().tables.map(\.name) == ["requests"])
+            #expect(try store.repair().isEmpty)
+        }
+        #expect(try StoreVerification(ofStoreAt: path).isSound)
+    }
+
+    @Test("a sound store is left as it is, to the byte")
+    func soundStoreStays() throws {
+        let rich = try RichStore()
+        let store = try Store.open(at: rich.path), before = try rich.bytes
+        #expect(try store.repair([.removesDamagedRows]).isEmpty)
+        let after = try rich.bytes
+        #expect(after == before)
+    }
+}
+
+extension RichStore {
+    func damage(_ damage: VerificationTests.Damage) throws {
+        let names = try StoreStatistics(ofStoreAt: path).tables.map(\.name) + (damage.codes == [.tableUnknown] ? ["r/999"] : [])
+        try self.damage { transaction, catalog in
+            var tables: [String: LMDB.Table] = [:]
+            for name in names { tables[name] = try transaction.table(name) }
+            var editor = Editor(transaction: transaction.raw, catalog: catalog, tables: tables)
+            try damage.body(&editor)
+        }
+    }
+}

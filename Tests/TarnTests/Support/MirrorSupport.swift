@@ -1,0 +1,199 @@
+// What the tests of the mirror share: descriptions, recordings as text, a store in a folder of its own, and its content.
+
+import Foundation
+import Synchronization
+import Tarn
+import Testing
+
+/// Paths of this checkout, found from this file.
+enum Repository {
+    static let root: String = {
+        var url = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { url.deleteLastPathComponent() }
+        return url.path
+    }()
+    static var forge: String { root + "/fixtures/forge/responses" }
+    /// Real captured data lies beside the checkout and is not part of it.
+    static let realData: String? = {
+        var url = URL(fileURLWithPath: root)
+        for _ in 0..<3 {
+            url.deleteLastPathComponent()
+            let folder = url.path + "/shared/data"
+            if FileManager.default.fileExists(atPath: folder + "/github-paginate-issues.json") { return folder }
+        }
+        return nil
+    }()
+
+    static func description(_ name: String) throws -> Description {
+        try Description.load(path: root + "/fixtures/\(name)/tarn.yaml")
+    }
+
+    static func expected() throws -> [String: Any] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: root + "/fixtures/forge/expected.json"))
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+}
+
+/// A folder that goes with its owner, or with the process: a static owner is never released.
+final class TemporaryFolder: Sendable {
+    private static let left = Mutex<Set<String>>([])
+    private static let removesLeft: Void = {
+        atexit { TemporaryFolder.left.withLock { $0.forEach { try? FileManager.default.removeItem(atPath: $0) } } }
+    }()
+
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/tarn-mirror-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        _ = TemporaryFolder.removesLeft
+        _ = TemporaryFolder.left.withLock { $0.insert(path) }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+        _ = TemporaryFolder.left.withLock { $0.remove(path) }
+    }
+}
+
+/// A recorded answer as text, as in a `.http` file.
+func recording(_ target: String, _ body: String, status: String = "200 OK", _ fields: String...) -> String {
+    "GET \(target)\nHTTP/1.1 \(status)\n" + fields.map { $0 + "\n" }.joined() + "\n" + body
+}
+
+/// A store in a folder of its own. It is opened anew for every sync and every look, as by processes that come and go.
+struct MirrorStore {
+    let folder: TemporaryFolder
+    var description: Description
+
+    init(_ description: Description) throws {
+        folder = try TemporaryFolder()
+        self.description = description
+        self.description.storePath = folder.path + "/store.tarn"
+    }
+
+    init(yaml: String) throws {
+        try self.init(try Description.parse(yaml, file: "tarn.yaml"))
+    }
+
+    var path: String { description.storePath }
+
+    func open() throws -> Store {
+        try Store.open(at: path, schema: description.schema, options: Store.Options(durability: .relaxed))
+    }
+
+    @discardableResult
+    func sync(
+        _ base: String?, transport: (any Transport)? = nil, names: Set<String>? = nil, environment: [String: String] = [:],
+        options change: (inout Mirror.Options) -> Void = { _ in },
+        progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) async throws -> SyncReport {
+        var options = Mirror.Options()
+        options.base = base
+        // A failure is what most tests are about: the first one counts.
+        options.retry = .never
+        change(&options)
+        let mirror = try Mirror(
+            description, store: try open(), transport: transport ?? MirrorStore.impatient(), options: options,
+            environment: environment)
+        return await mirror.sync(names, progress: progress)
+    }
+
+    /// Gives up long before a test does, and long after a loaded machine has answered.
+    static func impatient(idle: Duration = .seconds(60)) -> CurlTransport {
+        var options = CurlTransport.Options()
+        options.idleTimeout = idle
+        return CurlTransport(options)
+    }
+
+    func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result { try open().read(body) }
+
+    func count(_ entity: String) throws -> Int { try read { try $0.count(entity) } }
+
+    func record(_ entity: String, _ key: Int64) throws -> Record {
+        try #require(try read { try $0.record(entity, RecordKey(key)) })
+    }
+
+    func related(_ entity: String, _ key: Int64, _ relationship: String) throws -> [StoreReader.Target] {
+        try read { reader in
+            var targets: [StoreReader.Target] = []
+            try reader.forEachRelated(entity, RecordKey(key), relationship) {
+                targets.append($0)
+                return true
+            }
+            return targets
+        }
+    }
+
+    func keys(_ entity: String, _ key: Int64, _ relationship: String) throws -> [Int64] {
+        try related(entity, key, relationship).map { target in
+            guard case .int(let value)? = target.key?.components.first else { throw LocalServer.Failure(description: "no integer key") }
+            return value
+        }
+    }
+
+    func checkpoint(_ name: String) throws -> Checkpoint? { try read { try $0.checkpoint(name) } }
+
+    /// Every record with its fields and with what its derived relationships lead to: rows and indexes alike.
+    func dump(versions: Bool = false) throws -> [String] {
+        try read { reader in
+            var lines: [String] = []
+            for entity in reader.catalog.entities {
+                let derived = reader.catalog.relationships(of: entity).filter { !$0.isStored }.map(\.name)
+                try reader.forEach(entity.name) { record in
+                    var line = "\(entity.name) \(record.key)\(record.isPartial ? " partial" : "") "
+                    if versions { line += "version \(record.version) " }
+                    record.appendFieldsJSON(to: &line)
+                    for name in derived {
+                        line += " \(name):"
+                        try reader.forEachRelated(entity.name, record.key, name) {
+                            line += " \($0.key.map(\.description) ?? "?")"
+                            return true
+                        }
+                    }
+                    lines.append(line)
+                    return true
+                }
+            }
+            return lines
+        }
+    }
+}
+
+extension SyncReport {
+    func endpoint(_ name: String) -> Endpoint? { endpoints.first { $0.name == name } }
+    var texts: [String] { failures.map(\.description) }
+}
+
+/// An API of one list, `GET /items`, whose records have an id and a name.
+func itemsYAML(_ endpoint: String = "paginate: header_link", api: String = "", attributes: String = "") -> String {
+    """
+    api:
+      base: https://api.test.example/v1
+    \(api)
+    entities:
+      Item:
+        key: id
+        attributes:
+          id: int
+          name: string
+    \(attributes)
+    endpoints:
+      items:
+        path: /items
+        entity: Item
+        \(endpoint)
+    """
+}
+
+/// Pages of two items each that follow each other by `Link`.
+func itemPages(_ count: Int, tag: String = "a") -> [String] {
+    (1...count).map { page in
+        let target = page == 1 ? "/items" : "/items?page=\(page)"
+        let items = [2 * page - 1, 2 * page].map { #"{"id":\#($0),"name":"item \#($0)"}"# }.joined(separator: ",")
+        let link = "Link: <https://api.test.example/v1/items?page=\(page + 1)>; rel=\"next\""
+        return page < count
+            ? recording(target, "[\(items)]", "ETag: \"\(tag)\(page)\"", link)
+            : recording(target, "[\(items)]", "ETag: \"\(tag)\(page)\"")
+    }
+}

@@ -12,7 +12,7 @@ let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 let isStoreOnly = Context.environment["TARN_PART"] == "store"
 let storeTargets: Set = [
     "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "LMDB", "TarnStore", "TarnImport", "TarnInspect", "StoreWorker", "LMDBTests",
-    "TarnStoreTests", "TarnImportTests",
+    "TarnStoreTests", "TarnImportTests", "TestSupport",
 ]
 
 let package = Package(
@@ -70,20 +70,22 @@ let package = Package(
         // A process that syncs from a server that sends anything. Not part of any product.
         .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnInspect", "CZstd"]),
 
-        .testTarget(name: "LMDBTests", dependencies: ["LMDB"]),
-        .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd"], exclude: ["Golden"]),
+        // Shared by all tests: local servers, folders, waiting, random numbers.
+        .target(name: "TestSupport", path: "Tests/Support"),
+        .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
+        .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd", "TestSupport"], exclude: ["Golden"]),
         .testTarget(
-            name: "TarnImportTests", dependencies: ["TarnImport"],
+            name: "TarnImportTests", dependencies: ["TarnImport", "TestSupport"],
             exclude: ["depth", "keys", "literals", "numbers", "strings", "structure", "utf8"].map { "JSONSuite/\($0).tsv" }),
         .testTarget(
             name: "TarnHTTPTests",
             dependencies: [
-                "TarnHTTP", "FixtureServer", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+                "TarnHTTP", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
-        .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer", .product(name: "Logging", package: "swift-log")]),
-        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "CZstd"]),
+        .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "CZstd", "TestSupport"]),
         .testTarget(
-            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync"]),
+            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

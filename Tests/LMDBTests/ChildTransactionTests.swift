@@ -1,6 +1,7 @@
 // Child transactions: one that fails is undone alone, and none outlives its parent.
 
 import LMDB
+import TestSupport
 import Testing
 
 @Suite("Child transactions")

@@ -4,6 +4,7 @@ import CLMDB
 import Foundation
 import Glibc
 @testable import LMDB
+import TestSupport
 import Testing
 
 @Suite("Durability", .timeLimit(.minutes(5)))

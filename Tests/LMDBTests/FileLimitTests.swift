@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 @testable import LMDB
+import TestSupport
 import Testing
 
 @Suite("The limit of the file")

@@ -2,6 +2,7 @@
 
 import Foundation
 @testable import LMDB
+import TestSupport
 import Testing
 
 @Suite("Network file systems")

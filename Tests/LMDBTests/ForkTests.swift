@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import LMDB
+import TestSupport
 import Testing
 
 /// Swift does not import `fork`.

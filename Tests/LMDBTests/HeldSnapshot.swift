@@ -4,9 +4,6 @@ import Foundation
 import Glibc
 import LMDB
 
-/// Whether a sanitizer watches: it needs most of the address space for itself.
-let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
-
 /// Begins a read on a thread of its own, and ends it on request.
 final class HeldSnapshot: @unchecked Sendable {
     // Guarded by the condition.
@@ -41,12 +38,5 @@ final class HeldSnapshot: @unchecked Sendable {
         isOver = true
         condition.broadcast()
         while isHeld { condition.wait() }
-    }
-}
-
-/// Runs what blocks on a thread of its own: the threads of an async test are few, and its child processes need them.
-func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread { continuation.resume(with: Swift.Result { try body() }) }.start()
     }
 }

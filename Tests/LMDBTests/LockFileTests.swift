@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import LMDB
+import TestSupport
 import Testing
 
 @Suite("Lock file", .timeLimit(.minutes(5)))

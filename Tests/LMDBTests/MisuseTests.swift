@@ -1,6 +1,7 @@
 // Borrowed bytes cannot leave their transaction: programs that try it do not compile.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Misuse that does not compile")

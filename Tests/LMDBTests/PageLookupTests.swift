@@ -1,6 +1,7 @@
 // Values found along the pages of a snapshot: the same as liblmdb finds.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LMDB

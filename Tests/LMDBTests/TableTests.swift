@@ -2,6 +2,7 @@
 
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @Suite("Tables")
@@ -209,20 +210,5 @@ struct TableTests {
         }
         #expect(try keys() == model.keys.sorted { $0.lexicographicallyPrecedes($1) }, "seed \(seed)")
         for (key, value) in model { #expect(try environment.read { try $0.copy(table, key) } == value, "seed \(seed)") }
-    }
-}
-
-/// Random numbers from a seed that a failing test names.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

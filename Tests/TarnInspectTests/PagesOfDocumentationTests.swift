@@ -20,7 +20,7 @@ struct PagesOfDocumentationTests {
         let page = try text("Sources/Tarn/Tarn.docc/Errors.md")
         for (heading, path) in [
             ("StoreError", "Sources/TarnStore/Store/StoreError.swift"), ("LMDBError", "Sources/LMDB/LMDBError.swift"),
-            ("MirrorError", "Sources/Tarn/Mirror/MirrorError.swift"), ("TransportError", "Sources/TarnHTTP/Message/Transport.swift"),
+            ("MirrorError", "Sources/Tarn/Mirror/MirrorError.swift"), ("TransportError", "Sources/TarnHTTP/Message/TransportError.swift"),
         ] {
             let section = try #require(page.components(separatedBy: "\n## \(heading)\n").last?.components(separatedBy: "\n## ").first)
             let cases = try text(path).split(separator: "\n").compactMap { line -> Substring? in

@@ -1,6 +1,7 @@
 // Everything that a user's API, files and arguments can get wrong: one line, the right exit code, and a store as it was.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: bad input")

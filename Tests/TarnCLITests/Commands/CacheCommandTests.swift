@@ -1,6 +1,7 @@
 // `tarn cache` as a user runs it: what is kept is seen, goes where it is named, and records stay until they are collected.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: cache", .timeLimit(.minutes(5)))

@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("tarn changes and tarn watch", .timeLimit(.minutes(5)))

@@ -1,6 +1,7 @@
 // Every exit code that `tarn --help` lists, each of a real process.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: exit codes")

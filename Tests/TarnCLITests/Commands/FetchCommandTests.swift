@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Command line: fetch", .timeLimit(.minutes(5)))
@@ -97,7 +98,7 @@ struct FetchCommandTests {
     @Test("--raw obeys policies, sends the fields that it is given, explains without sending, and fails where the server refuses")
     func rawPolicies() async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn", seen = Mutex<[RawConnection.Message]>([])
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             seen.withLock { $0.append(request) }
             let status = request.start.contains("/none") ? "404 Not Found" : "200 OK"
             try connection.send("HTTP/1.1 \(status)\r\nCache-Control: max-age=600\r\nVary: X-One\r\nContent-Length: 2\r\n\r\nok")

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Killed fetches", .timeLimit(.minutes(5)))
@@ -22,7 +23,7 @@ struct FetchKillTests {
         func arguments(_ page: Int, _ base: String, _ more: String...) -> [String] {
             ["fetch", "https://api.test.example/items?page=\(page)", "--file", file, "--base", base] + more
         }
-        var dice = Dice(state: Self.seed), kills = 0, kept = 0
+        var dice = SeededRandom(seed: Self.seed), kills = 0, kept = 0
         for page in 1...Self.pages {
             let asked = server.requests.count, process = try TarnProcess(arguments(page, server.base))
             let deadline = ContinuousClock.now + .seconds(60)

@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Killed for_each", .timeLimit(.minutes(10)))
@@ -37,7 +38,7 @@ struct ForEachKillTests {
     func kills(unit: Int) async throws {
         let folder = try TemporaryFolder(), server = try Self.server()
         let file = try folder.write("tarn.yaml", Self.yaml.replacing("COMMIT", with: unit == 1 ? "page" : "{ every: \(unit) }"))
-        var dice = Dice(state: Self.seed &+ UInt64(unit)), kills = 0
+        var dice = SeededRandom(seed: Self.seed &+ UInt64(unit)), kills = 0
         let arguments = ["sync", "--file", file, "--base", server.base, "--quiet"]
         while kills < Self.kills {
             let process = try TarnProcess(arguments), wanted = server.requests.count + 5 + dice.roll(0..<22)

@@ -1,6 +1,7 @@
 // `tarn inspect` on sound and on damaged stores. It never changes what it looks at.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// Damage to a closed store.

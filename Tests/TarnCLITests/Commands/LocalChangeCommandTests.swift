@@ -1,6 +1,7 @@
 // Changes by the command line: a sync keeps and reports them, unless they were made as the server's.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: local changes", .timeLimit(.minutes(5)))

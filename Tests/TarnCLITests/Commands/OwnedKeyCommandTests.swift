@@ -2,6 +2,7 @@
 
 import Foundation
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Command line: owned keys and joins")

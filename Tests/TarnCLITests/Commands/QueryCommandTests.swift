@@ -1,6 +1,7 @@
 // `tarn list` with conditions and orders, `count`, `missing`, `explain`: on the mirrored forge.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: queries")

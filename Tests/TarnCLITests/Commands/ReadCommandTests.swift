@@ -1,6 +1,7 @@
 // `tarn list`, `get` and `related` on the mirrored forge: what they print, and what they refuse.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: reading")

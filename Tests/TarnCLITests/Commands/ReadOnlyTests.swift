@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import TarnStore
+import TestSupport
 import Testing
 
 /// Mounts that only the child processes of a test see.

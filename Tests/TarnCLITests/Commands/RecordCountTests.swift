@@ -1,6 +1,7 @@
 // How many records there are, as commands say it: each record once.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnCLI

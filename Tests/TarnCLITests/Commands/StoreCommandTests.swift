@@ -1,6 +1,7 @@
 // `tarn store` and the inspector's commands about damage, as they are typed.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: operating a store")

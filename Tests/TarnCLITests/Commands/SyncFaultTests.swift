@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Faults of the system: sync", .serialized, .timeLimit(.minutes(240)), .disabled(if: Forge.isSanitized))

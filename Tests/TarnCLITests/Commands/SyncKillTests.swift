@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Killed syncs", .timeLimit(.minutes(ProcessInfo.processInfo.environment["TARN_KILLS"] == nil ? 10 : 240)))
@@ -14,7 +15,7 @@ struct SyncKillTests {
     @Test("however often a sync is killed, the store verifies after each kill, and the resumed sync ends with the same records, byte for byte")
     func killLoop() async throws {
         let folder = try TemporaryFolder(), reference = try await Forge.dump(Forge.store)
-        var dice = Dice(state: SyncKillTests.seed), kills = 0, rounds = 0, resumed = 0
+        var dice = SeededRandom(seed: SyncKillTests.seed), kills = 0, rounds = 0, resumed = 0
         while kills < SyncKillTests.kills {
             rounds += 1
             let store = "\(folder.path)/\(rounds)", server = try LocalServer(directory: Repository.forge)

@@ -1,6 +1,7 @@
 // Help, usage errors and the places where a description or a store is looked for.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: help and usage")

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Tarn
 import TarnInspect
+import TestSupport
 import Testing
 
 @Suite("Command line: damaged files", .timeLimit(.minutes(120)))
@@ -20,9 +21,9 @@ struct DamagedFilesTests {
     }
 
     /// Damages the bytes of a store in one way.
-    private static func damage(_ bytes: inout [UInt8], _ kind: Kind, _ dice: inout Dice) {
+    private static func damage(_ bytes: inout [UInt8], _ kind: Kind, _ dice: inout SeededRandom) {
         let size = 4096, pages = bytes.count / size
-        func page(_ dice: inout Dice) -> Int { dice.roll(0..<pages) * size }
+        func page(_ dice: inout SeededRandom) -> Int { dice.roll(0..<pages) * size }
         switch kind {
         case .cutAtAPage: bytes.removeLast(bytes.count - dice.roll(0..<pages) * size)
         case .cutAnywhere: bytes.removeLast(dice.roll(1..<bytes.count))
@@ -99,7 +100,7 @@ struct DamagedFilesTests {
         let folder = try TemporaryFolder()
         var outcomes: [String: Int] = [:]
         for number in numbers {
-            var dice = Dice(state: seed &+ UInt64(number)), bytes = original
+            var dice = SeededRandom(seed: seed &+ UInt64(number)), bytes = original
             let kind = Kind.allCases[number % Kind.allCases.count]
             damage(&bytes, kind, &dice)
             try await look(at: bytes, "seed \(seed), file \(number), \(kind.rawValue)", folder.path, &outcomes)

@@ -3,6 +3,7 @@
 import Foundation
 import Tarn
 import TarnInspect
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -95,14 +96,8 @@ struct StoreFormatTests {
         try await fill()
         var lines: [String] = []
         try StoreDump(storeAt: folder).records(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
-        let process = Process(), output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
-        process.arguments = [Self.root.appending(path: "tools/read-store.py").path, folder]
-        process.standardOutput = output
-        try process.run()
-        let read = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let (read, status) = try output(of: "/usr/bin/python3", [Self.root.appending(path: "tools/read-store.py").path, folder])
+        #expect(status == 0)
         let readLines = read.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
         #expect(readLines.count == lines.count)
         for (ours, theirs) in zip(lines, readLines) where ours != theirs { Issue.record("dump: \(ours)\nreader: \(theirs)") }

@@ -3,6 +3,7 @@
 import Foundation
 import LMDB
 import Tarn
+import TestSupport
 import Testing
 
 @testable import TarnCLI

@@ -1,6 +1,7 @@
 // The progress line on a real pseudo-terminal.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: progress on a terminal")

@@ -1,6 +1,7 @@
 // Runs `tarn` on a real pseudo-terminal of 60 columns.
 
 import Foundation
+import TestSupport
 
 enum Terminal {
     private static let script = """

@@ -1,6 +1,7 @@
 // `tarn proxy` as clients see it: a real process between curl and a server.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Command line: proxy", .timeLimit(.minutes(5)))

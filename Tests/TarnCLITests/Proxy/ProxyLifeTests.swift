@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Command line: the proxy's connections", .timeLimit(.minutes(5)))
@@ -11,13 +12,13 @@ struct ProxyLifeTests {
     private static let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
     /// Answers at once.
-    private func server() throws -> RawServer {
-        try RawServer { _, connection in try connection.send(Self.answer) }
+    private func server() throws -> ConnectionServer {
+        try ConnectionServer { _, connection in try connection.send(Self.answer) }
     }
 
     /// An upstream that answers when it is told to.
     private final class SlowServer: Sendable {
-        let server: RawServer
+        let server: ConnectionServer
         private let seen: Counter
         private let leave = DispatchSemaphore(value: 0)
 
@@ -28,7 +29,7 @@ struct ProxyLifeTests {
         init(_ answer: [UInt8] = Array(ProxyLifeTests.answer.utf8)) throws {
             let seen = Counter(), leave = leave
             self.seen = seen
-            server = try RawServer { _, connection in
+            server = try ConnectionServer { _, connection in
                 seen.value.withLock { $0 += 1 }
                 leave.wait()
                 try connection.send(answer)
@@ -90,7 +91,7 @@ struct ProxyLifeTests {
     @Test("a client that reads slowly is not idle")
     func slowReader() async throws {
         let body = String(repeating: "0123456789", count: 1_500_000)
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
         }
         let proxy = try await RunningProxy(server.base, "--idle-timeout", "1")
@@ -113,7 +114,7 @@ struct ProxyLifeTests {
 
     @Test("requests that are sent ahead are answered in their order, also if the first one takes longest")
     func pipelined() async throws {
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             let name = request.start.split(separator: " ").dropFirst().first ?? ""
             if name == "/1" { usleep(300_000) }
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(name.utf8.count)\r\n\r\n\(name)")
@@ -131,7 +132,7 @@ struct ProxyLifeTests {
     @Test("what comes after the last request of a connection is not looked at")
     func afterTheLast() async throws {
         let seen = Mutex(0)
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             seen.withLock { $0 += 1 }
             try connection.send(Self.answer)
         }
@@ -151,7 +152,7 @@ struct ProxyLifeTests {
     ])
     func garbage(_ text: String) async throws {
         let body = String(repeating: "0123456789", count: 1_500_000)
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
         }
         let proxy = try await RunningProxy(server.base)
@@ -224,7 +225,7 @@ struct ProxyLifeTests {
     @Test("SIGTERM: an answer that is being written is written to its end, however slowly it is read")
     func endWhileWriting() async throws {
         let body = String(repeating: "0123456789", count: 1_500_000)
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 200 OK\r\nX-First: 1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
         }
         let proxy = try await RunningProxy(server.base), connection = try proxy.connection()

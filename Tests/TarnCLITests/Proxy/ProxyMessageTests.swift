@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Command line: messages through the proxy", .timeLimit(.minutes(5)))
@@ -10,7 +11,7 @@ struct ProxyMessageTests {
 
     /// Sends text to a new proxy in front of the server, and does the rest on the connection.
     private func exchange<Result: Sendable>(
-        _ server: RawServer, _ text: String, _ arguments: [String] = [], _ body: @escaping @Sendable (RawConnection) throws -> Result
+        _ server: ConnectionServer, _ text: String, _ arguments: [String] = [], _ body: @escaping @Sendable (RawConnection) throws -> Result
     ) async throws -> Result {
         let proxy = try await RunningProxy(server.base, arguments)
         let result = try await onThread {
@@ -25,7 +26,7 @@ struct ProxyMessageTests {
     /// What the server is asked for one request.
     private func forwarded(_ text: String, _ arguments: [String] = []) async throws -> RawConnection.Message {
         let seen = Mutex<RawConnection.Message?>(nil)
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             seen.withLock { $0 = request }
             try connection.send(request.start.hasPrefix("HEAD") ? "HTTP/1.1 200 OK\r\n\r\n" : Self.answer)
         }
@@ -81,7 +82,7 @@ struct ProxyMessageTests {
     @Test("who expects 100 is told to go on, and the upstream is not asked for it")
     func expectation() async throws {
         let seen = Mutex<RawConnection.Message?>(nil)
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             seen.withLock { $0 = request }
             try connection.send(Self.answer)
         }
@@ -96,7 +97,7 @@ struct ProxyMessageTests {
 
     @Test("who expects 100 for a body that is too large is told so at once, and sends nothing")
     func refusedExpectation() async throws {
-        let server = try RawServer { _, connection in try connection.send(Self.answer) }
+        let server = try ConnectionServer { _, connection in try connection.send(Self.answer) }
         let text = "POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 300\r\n\r\n"
         let answer = try await exchange(server, text, ["--maximum-body", "10"]) { connection in
             let answer = try connection.message()
@@ -107,7 +108,7 @@ struct ProxyMessageTests {
 
     @Test("a body in chunks that grows beyond the limit is 413, and the connection ends")
     func tooLargeChunks() async throws {
-        let server = try RawServer { _, connection in try connection.send(Self.answer) }
+        let server = try ConnectionServer { _, connection in try connection.send(Self.answer) }
         let text = "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\nghijkl\r\n0\r\n\r\n"
         let answer = try await exchange(server, text, ["--maximum-body", "11"]) { connection in
             (try connection.message(), try connection.isClosed)
@@ -119,7 +120,7 @@ struct ProxyMessageTests {
     @Test("a target with scheme and host is asked for at the upstream; its path goes behind the upstream's", arguments: ["", "/", "/v1", "/v1/"])
     func absoluteForm(_ path: String) async throws {
         let seen = Mutex("")
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             seen.withLock { $0 = request.start }
             try connection.send(Self.answer)
         }
@@ -135,7 +136,7 @@ struct ProxyMessageTests {
 
     @Test("a GET with a body passes the cache by: each body has its own answer, although answers may be kept")
     func questions() async throws {
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             try connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: \(request.body.count)\r\n\r\n\(request.text)")
         }
         let text = ["a", "b", ""].map { "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }.joined()
@@ -146,7 +147,7 @@ struct ProxyMessageTests {
 
     @Test("what is private is not kept for the next one, but with --private it is", arguments: [[], ["--shared"], ["--private"]])
     func shared(_ arguments: [String]) async throws {
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 200 OK\r\nCache-Control: private, max-age=600\r\nContent-Length: 2\r\n\r\nok")
         }
         let text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -157,7 +158,7 @@ struct ProxyMessageTests {
     @Test("parts that went through answer ranges, and a GET when nothing is missing: the upstream sends each byte once")
     func parts() async throws {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) }, asked = Mutex(0)
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             asked.withLock { $0 += 1 }
             let ends = (request.values("range").first ?? "").dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
             guard ends.count == 2 else { return try connection.send("HTTP/1.1 500 No range\r\nContent-Length: 0\r\n\r\n") }
@@ -177,7 +178,7 @@ struct ProxyMessageTests {
 
     @Test("an answer's fields go through in their order, however often one comes; Content-Length stays where it stands")
     func answerFields() async throws {
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             try connection.send("""
                 HTTP/1.1 200 Fine\r
                 set-cookie: a=1\r
@@ -199,7 +200,7 @@ struct ProxyMessageTests {
         200, 201, 202, 206, 226, 299, 300, 301, 307, 400, 401, 402, 404, 410, 418, 422, 429, 451, 499, 500, 503, 599,
     ])
     func statuses(_ status: Int) async throws {
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 \(status) Whatever\r\nLocation: /x\r\nContent-Length: 2\r\n\r\nok")
         }
         let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
@@ -208,7 +209,7 @@ struct ProxyMessageTests {
 
     @Test("what has no body gets none, and the connection goes on: HEAD with a length and without, 204, 304")
     func withoutBody() async throws {
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             let answers = [
                 "HEAD /length": "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "HEAD /none": "HTTP/1.1 200 OK\r\nX: 1\r\n\r\n",
                 "GET /204": "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", "GET /304": "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
@@ -226,7 +227,7 @@ struct ProxyMessageTests {
 
     @Test("an answer in chunks arrives whole, with its length; its trailers are dropped")
     func chunkedAnswer() async throws {
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n")
         }
         let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
@@ -235,7 +236,7 @@ struct ProxyMessageTests {
 
     @Test("an answer that breaks off is 502, not half an answer")
     func cutShort() async throws {
-        let server = try RawServer { connection in
+        let server = try ConnectionServer { connection in
             _ = try connection.message()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
         }
@@ -247,7 +248,7 @@ struct ProxyMessageTests {
     @Test("20 MB go through in both directions, byte by byte")
     func largeBodies() async throws {
         let bytes = (0..<20 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) }
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             // Whoever does not expect 100 itself must not wait for it.
             guard request.values("expect").isEmpty else { return try connection.send("HTTP/1.1 417 Unexpected\r\nContent-Length: 0\r\n\r\n") }
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n")
@@ -266,7 +267,7 @@ struct ProxyMessageTests {
     @Test("interim responses reach the client while the answer is awaited, with their fields; 100, which nobody asked for, does not")
     func interim() async throws {
         let hasArrived = DispatchSemaphore(value: 0)
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             try connection.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n")
             try connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nLink: </b.js>\r\nConnection: X-Hop\r\nX-Hop: 1\r\n\r\n")
             let isAwaited = hasArrived.wait(timeout: .now() + 60) == .success
@@ -286,7 +287,7 @@ struct ProxyMessageTests {
     @Test("an interim response to a revalidation in the background goes to nobody, also if the connection waits for another answer")
     func lateInterim() async throws {
         let isRevalidating = Mutex(false), hasAsked = DispatchSemaphore(value: 0), hasTold = DispatchSemaphore(value: 0)
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             let again = isRevalidating.withLock { seen in
                 defer { seen = seen || request.start.hasPrefix("GET /a ") }
                 return seen
@@ -313,7 +314,7 @@ struct ProxyMessageTests {
     @Test("a client of HTTP/1.0 gets no interim response, and a connection that ends")
     func oldClient() async throws {
         let seen = Mutex<[String]>([])
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             seen.withLock { $0 = request.values("via") }
             try connection.send("HTTP/1.1 103 Early Hints\r\n\r\n" + Self.answer)
         }

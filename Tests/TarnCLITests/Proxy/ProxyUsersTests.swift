@@ -3,13 +3,14 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Command line: users of the proxy", .timeLimit(.minutes(5)))
 struct ProxyUsersTests {
     /// Answers with the values of the fields that tell users, and the target.
-    private static func echo(_ fields: String) throws -> RawServer {
-        try RawServer { request, connection in
+    private static func echo(_ fields: String) throws -> ConnectionServer {
+        try ConnectionServer { request, connection in
             let names = ["authorization", "cookie", "x-api-key", "private-token", "x-tenant", "x-forwarded-host", "x-http-method-override"]
             let body = names.flatMap { request.values($0) }.joined(separator: "+") + " " + (request.start.split(separator: " ").dropFirst().first ?? "")
             try connection.send("HTTP/1.1 200 OK\r\n\(fields)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
@@ -78,7 +79,7 @@ struct ProxyUsersTests {
     ] as [(String, [String], Bool)])
     func cookies(_ control: String, _ arguments: [String], _ isKept: Bool) async throws {
         let count = Mutex(0)
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             let number = count.withLock { count in
                 count += 1
                 return count
@@ -98,7 +99,7 @@ struct ProxyUsersTests {
 
     @Test("a cookie that comes with a 304 goes to the client that asked, and into no store")
     func cookieOf304() async throws {
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             let isKnown = !request.values("if-none-match").isEmpty
             let fields = "Cache-Control: public, \(isKnown ? "max-age=600" : "max-age=0")\r\nETag: \"a\"\r\nSet-Cookie: session=\(isKnown ? 2 : 1)\r\n"
             try connection.send(isKnown ? "HTTP/1.1 304 Not Modified\r\n\(fields)\r\n" : "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok")
@@ -168,7 +169,7 @@ struct ProxyUsersTests {
     ])
     func malformedAnswer(_ field: String) async throws {
         let count = Mutex(0)
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             let isFirst = count.withLock { count in
                 count += 1
                 return count == 1
@@ -190,7 +191,7 @@ struct ProxyUsersTests {
 
     @Test("an interim response that is not well-formed is left out, and the answer comes")
     func malformedInterim() async throws {
-        let server = try RawServer { _, connection in
+        let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 103 Early Hints\r\nX Bad: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         }
         #expect(try await exchange(server.base, [], [get()]).map(\.body) == ["ok"])
@@ -200,7 +201,7 @@ struct ProxyUsersTests {
     func loop() async throws {
         let port = Mutex(0), passed = Mutex(0)
         // Sends what it gets back to the proxy, as a second one would.
-        let server = try RawServer { request, connection in
+        let server = try ConnectionServer { request, connection in
             guard passed.withLock({ count in
                 count += 1
                 return count < 20

@@ -43,10 +43,10 @@ final class RawConnection: Sendable {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         self.init(descriptor)
         if let address {
-            let isBound = RawServer.withLoopback(0, address) { bind(descriptor, $0, $1) == 0 }
+            let isBound = ConnectionServer.withLoopback(0, address) { bind(descriptor, $0, $1) == 0 }
             guard isBound else { throw Ended(description: "the address is not there") }
         }
-        let isConnected = RawServer.withLoopback(port) { connect(descriptor, $0, $1) == 0 }
+        let isConnected = ConnectionServer.withLoopback(port) { connect(descriptor, $0, $1) == 0 }
         guard isConnected else { throw Ended() }
     }
 
@@ -134,7 +134,7 @@ final class RawConnection: Sendable {
 }
 
 /// A server that does with each connection what the closure says, on a thread of its own, and then closes it.
-final class RawServer: Sendable {
+final class ConnectionServer: Sendable {
     let port: Int
     private let descriptor: Int32
 
@@ -142,7 +142,7 @@ final class RawServer: Sendable {
 
     init(_ serve: @escaping @Sendable (RawConnection) throws -> Void) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        let isBound = RawServer.withLoopback(0) { bind(descriptor, $0, $1) == 0 } && listen(descriptor, 64) == 0
+        let isBound = ConnectionServer.withLoopback(0) { bind(descriptor, $0, $1) == 0 } && listen(descriptor, 64) == 0
         var address = sockaddr_in(), size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isNamed = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
@@ -182,12 +182,5 @@ final class RawServer: Sendable {
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
-    }
-}
-
-/// Does something that waits, on a thread of its own: those of the tests are few.
-func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: Swift.Result(catching: body)) }
     }
 }

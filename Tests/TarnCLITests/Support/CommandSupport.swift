@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Synchronization
 import TarnStore
+import TestSupport
 import Testing
 
 enum Repository {
@@ -16,38 +17,10 @@ enum Repository {
     static var forgeFile: String { root + "/fixtures/forge/tarn.yaml" }
 }
 
-/// A folder that goes with its owner, or with the process: a static owner is never released.
-final class TemporaryFolder: Sendable {
-    private static let left = Mutex<Set<String>>([])
-    private static let removesLeft: Void = {
-        atexit { TemporaryFolder.left.withLock { $0.forEach { try? FileManager.default.removeItem(atPath: $0) } } }
-    }()
-
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/tarn-cli-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        _ = TemporaryFolder.removesLeft
-        _ = TemporaryFolder.left.withLock { $0.insert(path) }
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-        _ = TemporaryFolder.left.withLock { $0.remove(path) }
-    }
-
-    /// Writes a file and returns its path.
-    func write(_ name: String, _ text: String) throws -> String {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/" + name))
-        return path + "/" + name
-    }
-}
-
 /// The forge, mirrored once for all tests that only read.
 enum Forge {
     /// Whether a sanitizer watches: everything takes several times as long, and as much memory.
-    static let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+    static let isSanitized = TestSupport.isSanitized
 
     private static let mirrored = Task { () -> (folder: TemporaryFolder, store: String) in
         let folder = try TemporaryFolder()

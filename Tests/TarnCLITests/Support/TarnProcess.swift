@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A `tarn` that runs. Its output goes to files: no pipe fills up, and no other child keeps one open.
@@ -39,6 +40,7 @@ final class TarnProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, folder.path + "/output", O_WRONLY | O_CREAT, 0o644)
         posix_spawn_file_actions_addopen(&actions, 2, folder.path + "/error", O_WRONLY | O_CREAT, 0o644)
+        actions.closeInheritedFiles()
         // Signals as a shell leaves them: a runner may ignore some.
         var attributes = posix_spawnattr_t(), signals = sigset_t(), none = sigset_t()
         posix_spawnattr_init(&attributes)
@@ -101,13 +103,4 @@ func shell(_ command: String) async throws -> TarnProcess.Result {
     try await TarnProcess(
         ["-c", command], environment: ["TARN": TarnProcess.executable], program: "/bin/bash"
     ).end()
-}
-
-/// Waits until something that another process does has happened; gives up after two minutes.
-func eventually(_ condition: () throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(120)
-    while try !condition() {
-        guard ContinuousClock.now < deadline else { throw LocalServer.Failure(description: "waited for two minutes in vain") }
-        try await Task.sleep(for: .milliseconds(5))
-    }
 }

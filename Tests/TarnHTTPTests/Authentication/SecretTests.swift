@@ -1,6 +1,7 @@
 // Where secrets come from, and that they are not shown.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

@@ -1,6 +1,7 @@
 // The libcurl transport against servers that fail, stall, drip, cut and lie. No partial answer is ever a success.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

@@ -1,6 +1,7 @@
 // Redirects: what is followed, and that credentials never cross to another server.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

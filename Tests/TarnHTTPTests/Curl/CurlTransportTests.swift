@@ -1,6 +1,7 @@
 // The libcurl transport against the real local server: what goes out, what comes back, how connections are used.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

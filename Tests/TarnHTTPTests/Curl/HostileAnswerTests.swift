@@ -1,6 +1,7 @@
 // Answers that cost more than they are worth: how much of them is read.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

@@ -1,6 +1,7 @@
 // Recordings with placeholders, faults on demand, and recordings that are made.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import TarnHTTP
@@ -12,7 +13,7 @@ struct FixtureServerTests {
 
     /// Sends bytes on one connection and reads until the server closes it.
     private func talk(_ port: Int, _ text: String) -> String {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -1,6 +1,7 @@
 // The format of recordings, how they are matched, and the transport that answers from them.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

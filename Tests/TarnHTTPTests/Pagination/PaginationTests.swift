@@ -1,5 +1,6 @@
 // First pages, next pages, and the guards of a walk.
 
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

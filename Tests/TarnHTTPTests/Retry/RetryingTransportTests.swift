@@ -1,6 +1,7 @@
 // Requests that are sent again: over real sockets with the real clock where that is quick, else with one that the test sets.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnHTTP

@@ -1,6 +1,7 @@
 // A proxy that does nothing but CONNECT (RFC 9110 §9.3.6): it passes bytes on, and keeps what it could read.
 
 import Foundation
+import TestSupport
 import Glibc
 import Synchronization
 
@@ -17,7 +18,7 @@ final class TunnelServer: Sendable {
     var bytes: [UInt8] { passed.withLock { $0 } }
 
     init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = TunnelServer.loopback(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = TunnelServer.with(&address) { [descriptor] address in
@@ -44,7 +45,7 @@ final class TunnelServer: Sendable {
         heads.withLock { $0.append(text) }
         // CONNECT localhost:4711 HTTP/1.1
         let words = text.split(separator: " ")
-        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = TunnelServer.loopback(words.count > 2 && words[0] == "CONNECT" ? words[1].split(separator: ":").last.flatMap { UInt16($0) } ?? 0 : 0)
         guard TunnelServer.with(&address, { connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }) else {
             Glibc.close(server)

@@ -1,21 +1,7 @@
 // Random object graphs as JSON, and the dictionary that says what a store must hold after they were imported.
 
 import TarnStore
-
-/// SplitMix64: the same seed gives the same graph everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
-    }
-}
+import TestSupport
 
 /// One JSON object that speaks of a record of `Forge`.
 struct Saying {
@@ -41,8 +27,8 @@ struct Saying {
     /// In the order of the document; the key is among them.
     var fields: [(name: String, said: Said)]
 
-    func appendJSON(to text: inout String, _ random: inout SeededGenerator) {
-        func append(_ element: Element, _ text: inout String, _ random: inout SeededGenerator) {
+    func appendJSON(to text: inout String, _ random: inout SeededRandom) {
+        func append(_ element: Element, _ text: inout String, _ random: inout SeededRandom) {
             switch element {
             case .null: text += "null"
             case .bare(let id): text += Bool.random(using: &random) ? "\(id)" : "\"\(id)\""
@@ -77,14 +63,14 @@ struct Saying {
 
 /// Makes sayings of users, issues, labels and comments that refer to each other.
 struct GraphGenerator {
-    var random: SeededGenerator
+    var random: SeededRandom
     /// So many ids of each entity: few, so that the same records are met again and again.
     let ids: Int
     /// Issues whose list of comments was said: it is said once, since only then every split must give the same.
     private var listed: Set<Int> = []
 
     init(seed: UInt64, ids: Int) {
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
         self.ids = ids
     }
 

@@ -2,6 +2,7 @@
 
 import TarnImport
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Import: random graphs")
@@ -36,7 +37,7 @@ struct RandomGraphTests {
 
     private func importing(
         _ segments: [(entity: String, sayings: [Saying])], _ split: (page: Int, unit: Int), into bed: TestStore,
-        _ random: inout SeededGenerator
+        _ random: inout SeededRandom
     ) throws -> [String] {
         var pages: [String] = []
         for segment in segments {

@@ -1,5 +1,6 @@
 // The exact parser against simdjson: written apart, they must say the same of every document, but for what simdjson cannot do.
 
+import TestSupport
 import Testing
 
 @testable import TarnImport
@@ -37,7 +38,7 @@ struct ParserDifferenceTests {
     func validAndCut() throws {
         let seed = UInt64.random(in: 0..<UInt64.max)
         print("seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         for round in 0..<400 {
             var document: [UInt8] = []
             RandomJSON.append(to: &document, depth: round % 7, &random)
@@ -55,7 +56,7 @@ struct ParserDifferenceTests {
     func mutations() throws {
         let seed = UInt64.random(in: 0..<UInt64.max)
         print("seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let sound = JSONCase.all.map(\.document).filter { !$0.isEmpty && $0.count < 600 }
         var taken = 0
         for _ in 0..<20_000 {
@@ -75,7 +76,7 @@ struct ParserDifferenceTests {
     func randomBytes() throws {
         let seed = UInt64.random(in: 0..<UInt64.max)
         print("seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let alphabet = Array(#"{}[]:,"\u0123dDeE+-. truefalsn/b"#.utf8) + [0x0A, 0x00, 0xC3, 0xA9, 0xED, 0xA0]
         for round in 0..<20_000 {
             let document = (0..<Int.random(in: 0...24, using: &random)).map { _ in
@@ -113,7 +114,7 @@ struct ParserDifferenceTests {
     func numbers() {
         let seed = UInt64.random(in: 0..<UInt64.max)
         print("seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<20_000 {
             var text = Bool.random(using: &random) ? "-" : ""
             switch Int.random(in: 0..<4, using: &random) {
@@ -133,7 +134,7 @@ struct ParserDifferenceTests {
 
 /// Random documents and random changes of them.
 enum RandomJSON {
-    static func append(to bytes: inout [UInt8], depth: Int, _ random: inout SeededGenerator) {
+    static func append(to bytes: inout [UInt8], depth: Int, _ random: inout SeededRandom) {
         func space(_ bytes: inout [UInt8]) {
             if Int.random(in: 0..<8, using: &random) == 0 {
                 bytes.append([0x20, 0x0A, 0x0D, 0x09][Int.random(in: 0..<4, using: &random)])
@@ -169,7 +170,7 @@ enum RandomJSON {
         space(&bytes)
     }
 
-    private static func string(to bytes: inout [UInt8], _ random: inout SeededGenerator) {
+    private static func string(to bytes: inout [UInt8], _ random: inout SeededRandom) {
         bytes.append(UInt8(ascii: "\""))
         for _ in 0..<Int.random(in: 0...12, using: &random) {
             let pieces = [
@@ -181,7 +182,7 @@ enum RandomJSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    static func mutate(_ document: inout [UInt8], _ random: inout SeededGenerator) {
+    static func mutate(_ document: inout [UInt8], _ random: inout SeededRandom) {
         let byte = [UInt8(ascii: "\""), 0x5C, 0x7B, 0x7D, 0x5B, 0x5D, 0x2C, 0x3A, 0x30, 0x2D, 0x20, 0xED, UInt8.random(in: 0...255, using: &random)]
         let new = byte[Int.random(in: 0..<byte.count, using: &random)]
         let place = Int.random(in: 0...document.count, using: &random)

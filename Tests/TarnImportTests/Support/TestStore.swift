@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import TarnImport
 import TarnStore
+import TestSupport
 import Testing
 
 /// Whether a sanitizer watches: everything takes several times as long, and as much memory.

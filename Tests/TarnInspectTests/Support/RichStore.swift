@@ -2,6 +2,7 @@
 
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -144,13 +145,7 @@ final class RichStore: Sendable {
 
 /// Runs a program of lmdb-utils, and returns what it writes.
 func run(_ program: String, _ arguments: String...) throws -> String {
-    let process = Process(), output = Pipe()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
-    process.standardOutput = output
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "\(program)")
-    return String(decoding: data, as: UTF8.self)
+    let result = try output(of: program, arguments)
+    try #require(result.status == 0, "\(program)")
+    return result.text
 }

@@ -1,6 +1,7 @@
 // Defaults: what a complete record gets that says nothing of an attribute.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // Entities that descend from another one: one table, one space of keys, and a kind that can change in place.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,5 +1,6 @@
 // Decimals: exact, canonical, ordered.
 
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // Keys that are too long for LMDB: stored under a digest, compared as a whole.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

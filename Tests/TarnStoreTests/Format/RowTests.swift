@@ -1,6 +1,7 @@
 // Rows: what is written comes back, merging, and that no bytes end the process.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // Points in time and RFC 3339 (§5.6 and its examples in §5.8).
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

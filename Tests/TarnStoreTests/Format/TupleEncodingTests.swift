@@ -1,6 +1,7 @@
 // The encoding of keys: published vectors of the FoundationDB tuple layer, order, round trips, and hostile bytes.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

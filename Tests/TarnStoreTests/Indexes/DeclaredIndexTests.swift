@@ -1,6 +1,7 @@
 // Declared indexes: combinations, unique ones, ones that hold only some records, ones that ignore case.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // Files that are nearly a store: thousands of small changes where they lead somewhere, each looked at by all of the inspector.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Mutated files", .timeLimit(.minutes(30)))

@@ -1,6 +1,7 @@
 // What the model test does with a store, as values: they are made from a seed, shrunk, printed as JSON, and read again.
 
 import Foundation
+import TestSupport
 
 /// What is done within one transaction. Keys are positions in `ModelKeys`, values are codes of `ModelKind.cell`.
 enum Step: Codable, Hashable, Sendable {

@@ -1,6 +1,7 @@
 // The model of the query tests: random records of every type, random queries, and their answers by the most naive means.
 
 import Foundation
+import TestSupport
 import LMDB
 
 @testable import TarnStore

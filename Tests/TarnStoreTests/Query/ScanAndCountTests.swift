@@ -1,6 +1,7 @@
 // Rows that are scanned several at a time, entries that are counted without being compared, long groups.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

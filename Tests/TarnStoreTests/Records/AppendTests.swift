@@ -1,6 +1,7 @@
 // Records that come in the order of their keys are appended, without being looked for: nothing else may be taken for such.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

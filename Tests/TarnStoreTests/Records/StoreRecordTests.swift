@@ -2,6 +2,7 @@
 
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // What happens to the other end of a relationship when a record is deleted.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

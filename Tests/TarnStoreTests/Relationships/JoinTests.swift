@@ -1,6 +1,7 @@
 // Relationships that are joined by attributes: a foreign key in the payload is the only truth.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // Keys that hold the key of another record: comments of issues of repositories.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // Relationships followed in both directions, in their order, with targets that are there and that are missing.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // Entries of responses and the records they list; checkpoints.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,5 +1,6 @@
 // CRC-32C against its published check values, and the processor's instruction against the tables.
 
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // How often processes are killed: in all tests together, and in each.
 
 import Foundation
+import TestSupport
 
 enum Kills {
     /// In all: `TARN_KILLS` for more than continuous integration has time for. Sanitized code takes several times as long.

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import LMDB
 @testable import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Quota", .timeLimit(.minutes(5)))

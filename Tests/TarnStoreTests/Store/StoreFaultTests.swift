@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// One sweep after the other: each starts hundreds of processes, and other tests wait for theirs.

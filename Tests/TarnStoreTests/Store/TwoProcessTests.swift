@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import LMDB
+import TestSupport
 import Testing
 
 @testable import TarnStore

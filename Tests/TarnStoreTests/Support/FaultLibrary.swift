@@ -1,6 +1,7 @@
 // The library of tools/faults, which child processes of tests are started with.
 
 import Foundation
+import TestSupport
 
 enum FaultLibrary {
     /// Built once for all tests, in a folder that goes with the process.

@@ -7,36 +7,6 @@ import Testing
 
 @testable import TarnStore
 
-/// A new folder, removed with the last reference to it.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/tarn-store-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    /// A path inside, where nothing is yet.
-    func callAsFunction(_ name: String) -> String { path + "/" + name }
-}
-
-/// Random numbers from a seed that a failing test names.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 /// Bytes from hexadecimal text.
 func hex(_ text: String) -> [UInt8] {
     text.split(separator: " ").flatMap { word -> [UInt8] in

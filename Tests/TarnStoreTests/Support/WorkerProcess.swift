@@ -28,6 +28,7 @@ final class WorkerProcess: @unchecked Sendable {
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, inputs[0], 0)
         posix_spawn_file_actions_adddup2(&actions, outputs[1], 1)
+        actions.closeInheritedFiles()
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
         var argv: [UnsafeMutablePointer<CChar>?] = ([WorkerProcess.executable] + arguments).map { strdup($0) } + [nil]
         var envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
@@ -151,14 +152,5 @@ struct Progress {
             if numbers.count == 2 { counts[numbers[0]] = numbers[1] }
         }
         return nil
-    }
-}
-
-/// Runs what blocks on a thread of its own: the threads of tests are few.
-func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        let thread = Thread { continuation.resume(with: Swift.Result { try body() }) }
-        thread.stackSize = 8 << 20
-        thread.start()
     }
 }

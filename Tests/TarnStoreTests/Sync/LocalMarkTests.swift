@@ -1,5 +1,6 @@
 // Marks of records that were changed here: written with the change, listed, added up, cleared.
 
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,5 +1,6 @@
 // What scans have listed, kept apart by walk.
 
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import LMDB
 @testable import TarnStore
+import TestSupport
 import Testing
 
 /// A write that stays in its closure until it is let go, so that others pile up behind it.
@@ -20,20 +21,15 @@ final class HeldWrite: Sendable {
                 while !release.value { usleep(500) }
             }
         }
-        try await until { isInside.value }
+        try await eventually { isInside.value }
     }
 
     /// Lets the closure return once so many writes wait.
     func end(_ store: Store, when count: Int) async throws {
-        try await until { store.queue.count >= count }
+        try await eventually { store.queue.count >= count }
         release.value = true
         try await task.value
     }
-}
-
-/// Looks again and again until something is so, without keeping a thread of the pool busy.
-func until(_ condition: () -> Bool) async throws {
-    while !condition() { try await Task.sleep(for: .milliseconds(1)) }
 }
 
 /// A value that several threads use.
@@ -50,12 +46,6 @@ final class Shared<Value: Sendable>: @unchecked Sendable {
 
     func change(_ body: (inout Value) -> Void) { lock.withLock { body(&stored) } }
 }
-
-/// Whether the thread sanitizer watches: it needs most of the address space, and ends a forked child that starts a thread.
-let isThreadSanitized = dlsym(nil, "__tsan_init") != nil
-
-/// Whether any sanitizer watches: everything takes several times as long, and as much memory and address space.
-let isSanitized = isThreadSanitized || dlsym(nil, "__asan_init") != nil
 
 extension StoreWriter {
     /// The id of the transaction that this is in: children have their parent's.
@@ -84,7 +74,7 @@ struct GroupCommitTests {
         var tasks: [Task<Int, any Error>] = []
         for number in 0..<count {
             tasks.append(Task { [store] in try await store.write { writer in try body(number, &writer) } })
-            try await until { store.queue.count > number }
+            try await eventually { store.queue.count > number }
         }
         try await held.end(store, when: count)
         var results: [Result<Int, any Error>] = []
@@ -202,7 +192,7 @@ struct GroupCommitTests {
                         return [writer.transaction, Int(writer.sequence)]
                     }
                 })
-            try await until { store.queue.count > number }
+            try await eventually { store.queue.count > number }
         }
         try await held.end(store, when: 5)
         var results: [[Int]] = []
@@ -294,7 +284,7 @@ struct GroupCommitTests {
                 try await store.write { try $0.putUser(100) }
                 let held = try await HeldWrite(store)
                 let tasks = (0..<count).map { number in Task { try await store.write { try $0.putUser(number) } } }
-                try await until { store.queue.count >= count }
+                try await eventually { store.queue.count >= count }
                 try breakMetaPages(of: path)
                 try await held.end(store, when: count)
                 for task in tasks {

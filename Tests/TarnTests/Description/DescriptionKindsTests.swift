@@ -3,6 +3,7 @@
 @testable import Tarn
 import TarnImport
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Description: kinds and envelopes")

@@ -4,6 +4,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("A late 304", .timeLimit(.minutes(5)))

@@ -6,6 +6,7 @@ import Tarn
 import TarnHTTP
 import TarnImport
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Mirror: batches", .timeLimit(.minutes(5)))

@@ -4,6 +4,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Mirror: continued syncs", .timeLimit(.minutes(5)))

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Mirror: omissions", .timeLimit(.minutes(5)))

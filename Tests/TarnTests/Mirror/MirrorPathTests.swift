@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Mirror: paths from records", .timeLimit(.minutes(5)))

@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Mirror: real input", .enabled(if: Repository.realData != nil, "the captured data is not beside this checkout"))

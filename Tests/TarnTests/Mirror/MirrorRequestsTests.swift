@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Mirror: requests", .timeLimit(.minutes(5)))

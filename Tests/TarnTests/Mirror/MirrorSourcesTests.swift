@@ -2,6 +2,7 @@
 
 import Tarn
 import TarnImport
+import TestSupport
 import Testing
 
 @Suite("Mirror: sources of values")

@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Mirror: truncation", .serialized, .timeLimit(.minutes(5)))

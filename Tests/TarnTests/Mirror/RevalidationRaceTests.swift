@@ -4,6 +4,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Races of 304 and newer answers", .timeLimit(.minutes(ProcessInfo.processInfo.environment["TARN_RACES"] == nil ? 10 : 240)))

@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 /// Answers from recordings given as text, and keeps the targets that were asked for.

@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 /// A server in this process: answers as a closure says, and counts.

@@ -2,6 +2,7 @@
 // transfer is under way.
 
 import Foundation
+import TestSupport
 import Glibc
 import Synchronization
 
@@ -24,7 +25,7 @@ final class HoldingServer: Sendable {
     var leftByClient: Int { state.withLock { $0.leftByClient } }
 
     init() throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -3,6 +3,7 @@
 
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Record cache: cancelling", .serialized, .timeLimit(.minutes(5)))

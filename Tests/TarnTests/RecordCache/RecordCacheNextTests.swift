@@ -4,6 +4,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Record cache: pages", .serialized, .timeLimit(.minutes(5)))

@@ -3,6 +3,7 @@
 
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Record cache: stale answers", .serialized, .timeLimit(.minutes(5)))

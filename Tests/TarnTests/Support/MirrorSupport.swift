@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TestSupport
 import Testing
 
 /// Paths of this checkout, found from this file.
@@ -31,28 +32,6 @@ enum Repository {
     static func expected() throws -> [String: Any] {
         let data = try Data(contentsOf: URL(fileURLWithPath: root + "/fixtures/forge/expected.json"))
         return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-    }
-}
-
-/// A folder that goes with its owner, or with the process: a static owner is never released.
-final class TemporaryFolder: Sendable {
-    private static let left = Mutex<Set<String>>([])
-    private static let removesLeft: Void = {
-        atexit { TemporaryFolder.left.withLock { $0.forEach { try? FileManager.default.removeItem(atPath: $0) } } }
-    }()
-
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/tarn-mirror-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        _ = TemporaryFolder.removesLeft
-        _ = TemporaryFolder.left.withLock { $0.insert(path) }
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-        _ = TemporaryFolder.left.withLock { $0.remove(path) }
     }
 }
 

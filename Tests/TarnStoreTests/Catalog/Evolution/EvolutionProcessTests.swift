@@ -2,6 +2,7 @@
 // random changes of schema and data in two processes leave nothing wrong.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

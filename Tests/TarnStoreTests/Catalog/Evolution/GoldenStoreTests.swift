@@ -1,6 +1,7 @@
 // Stores that an earlier version wrote are opened, read to the last field, written to and changed, for ever.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -5,6 +5,7 @@
 // makes `Golden/format-N/NAME` of the current format, one folder for each sort; it never overwrites one that is there.
 
 import CZstd
+import TestSupport
 import Foundation
 import LMDB
 

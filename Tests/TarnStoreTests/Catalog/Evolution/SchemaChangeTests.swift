@@ -1,6 +1,7 @@
 // What a change of the schema does to a store with records: inline, with a build, or refused with words that help.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,6 +1,7 @@
 // The examples of the article "Schema evolution": compiled, run, and compared with the page.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -11,7 +12,7 @@ struct SchemaEvolutionExamples {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private static let old = Schema([
+    fileprivate static let old = Schema([
         EntityDefinition(
             "Issue", key: ["id"],
             attributes: [.init("id", .int), .init("title", .string), .init("votes", .int, optional: true), .init("state", .string, optional: true)],
@@ -59,7 +60,9 @@ try store.remove(index: "byState", of: "Issue")
 try store.remove(field: "votes", of: "Issue")
 try store.remove(entity: "Issue")
     }
+}
 
+extension SchemaEvolutionExamples {
     @Test("they do what the page says")
     func run() throws {
         let path = folder("a"), other = folder("b")

@@ -1,6 +1,7 @@
 // A store that is opened without its model: everything that the catalog says holds.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -34,15 +34,6 @@ final class Collected<Value: Sendable>: Sendable {
     var isFinished: Bool { content.withLock { $0.isFinished } }
 }
 
-/// Waits until something that another thread or process does has happened; gives up after two minutes.
-func eventually(_ what: String, _ condition: () throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(120)
-    while try !condition() {
-        guard ContinuousClock.now < deadline else { throw WorkerProcess.Failure(description: "waited in vain until \(what)") }
-        try await Task.sleep(for: .milliseconds(2))
-    }
-}
-
 /// How many files of this process lead to something, such as inotify.
 func openFiles(to what: String) -> Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []

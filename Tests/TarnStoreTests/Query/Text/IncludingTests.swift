@@ -1,6 +1,7 @@
 // Records together with what their relationships lead to: each once, in order, with what is missing.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

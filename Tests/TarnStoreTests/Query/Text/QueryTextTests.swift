@@ -1,6 +1,7 @@
 // The textual form of conditions and orders: what it says, that it is written back as it was read, and that nothing breaks it.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

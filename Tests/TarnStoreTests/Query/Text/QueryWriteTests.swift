@@ -1,6 +1,7 @@
 // Changing and deleting the records of a query, in steps and at once.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

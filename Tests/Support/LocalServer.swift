@@ -1,31 +1,32 @@
-// Runs the real FixtureServer as a child process over recordings that a test writes. One file, so that other test
-// targets can take it as it is.
+// The real FixtureServer as a child process, over recordings that a test writes.
 
 import Foundation
 import Glibc
 
 /// A running FixtureServer; it ends with the last reference to it, or with this process.
-final class LocalServer: Sendable {
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
+package final class LocalServer: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
+
+        package init(description: String) { self.description = description }
     }
 
-    let processID: pid_t
-    let port: Int
+    package let processID: pid_t
+    package let port: Int
     /// Holds the recordings, if the server wrote them, and the log.
-    let folder: String
+    package let folder: String
     /// The write end of the child's standard input: its end is the child's end (`--until-eof`).
     private let lifeline: Int32
 
     /// `http://127.0.0.1:PORT`
-    var base: String { "http://127.0.0.1:\(port)" }
+    package var base: String { "http://127.0.0.1:\(port)" }
 
     /// Starts a server over recordings given as text, each as in a `.http` file.
-    convenience init(_ recordings: [String], _ arguments: String...) throws {
+    package convenience init(_ recordings: [String], _ arguments: String...) throws {
         try self.init(recordings, arguments)
     }
 
-    convenience init(_ recordings: [String], _ arguments: [String]) throws {
+    package convenience init(_ recordings: [String], _ arguments: [String]) throws {
         let folder = try LocalServer.makeFolder()
         for (index, recording) in recordings.enumerated() {
             let name = String(repeating: "0", count: 4 - String(index).count) + "\(index).http"
@@ -35,7 +36,7 @@ final class LocalServer: Sendable {
     }
 
     /// Starts a server over a directory of recordings.
-    convenience init(directory: String, _ arguments: String...) throws {
+    package convenience init(directory: String, _ arguments: String...) throws {
         try self.init(directory: directory, folder: LocalServer.makeFolder(), arguments)
     }
 
@@ -62,31 +63,31 @@ final class LocalServer: Sendable {
     }
 
     /// The lines of the log: `METHOD TARGET STATUS [conditional] [fault=KIND] connection=N`.
-    var requests: [String] {
+    package var requests: [String] {
         let data = FileManager.default.contents(atPath: folder + "/requests.log") ?? Data()
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    static func makeFolder() throws -> String {
+    package static func makeFolder() throws -> String {
         let folder = FileManager.default.temporaryDirectory.path + "/tarn-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         return folder
     }
 
     /// Products lie beside the test runner.
-    static var executable: String {
+    package static var executable: String {
         URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/FixtureServer"
     }
 
-    struct Child {
-        var processID: pid_t
+    package struct Child {
+        package var processID: pid_t
         /// Write end of its standard input.
-        var input: Int32
+        package var input: Int32
         /// Read end of its standard output and error.
-        var output: Int32
+        package var output: Int32
 
         /// Blocks until the child has printed a line or ended; closes the output.
-        func firstLine() -> String {
+        package func firstLine() -> String {
             defer { close(output) }
             var line: [UInt8] = []
             var byte: UInt8 = 0
@@ -99,7 +100,7 @@ final class LocalServer: Sendable {
         }
 
         /// Blocks until the child has ended: everything it printed, and its exit status (negative: a signal).
-        func end() -> (text: String, status: Int32) {
+        package func end() -> (text: String, status: Int32) {
             close(input)
             var text: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -117,11 +118,10 @@ final class LocalServer: Sendable {
         }
     }
 
-    static func spawn(_ arguments: [String]) throws -> Child {
+    package static func spawn(_ arguments: [String], executable: String = LocalServer.executable) throws -> Child {
         func makePipe() throws -> (read: Int32, write: Int32) {
             var ends: [Int32] = [0, 0]
             guard pipe(&ends) == 0 else { throw Failure(description: "no pipe") }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             return (ends[0], ends[1])
         }
         let input = try makePipe()
@@ -131,6 +131,7 @@ final class LocalServer: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input.read, 0)
         posix_spawn_file_actions_adddup2(&actions, output.write, 1)
         posix_spawn_file_actions_adddup2(&actions, output.write, 2)
+        actions.closeInheritedFiles()
         var vector: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
         defer {
             posix_spawn_file_actions_destroy(&actions)

@@ -4,24 +4,29 @@ import Foundation
 import Glibc
 import Synchronization
 
-final class RawServer: Sendable {
-    let port: Int
+package final class RawServer: Sendable {
+    package let port: Int
     private let descriptor: Int32
     private let received = Mutex<[String]>([])
 
-    var base: String { "http://127.0.0.1:\(port)" }
+    package var base: String { "http://127.0.0.1:\(port)" }
 
     /// The requests, in order: their heads, and bodies that have a length.
-    var requests: [String] { received.withLock { $0 } }
+    package var requests: [String] { received.withLock { $0 } }
 
     /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses.
-    convenience init(_ answers: String...) throws {
+    package convenience init(_ answers: String...) throws {
         try self.init(answers.map { Array($0.utf8) })
     }
 
+    /// `BASE` in an answer becomes the server's own base URL.
+    package convenience init(_ answers: [String]) throws {
+        try self.init(answers.map { Array($0.utf8) }, replacesBase: true)
+    }
+
     /// - Parameter pause: seconds between the pieces of an answer, which end where it has a NUL.
-    convenience init(_ answers: [[UInt8]], pause: Double = 0) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    package convenience init(_ answers: [[UInt8]], pause: Double = 0, replacesBase: Bool = false) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -33,15 +38,18 @@ final class RawServer: Sendable {
             }
         }
         guard isBound else { throw LocalServer.Failure(description: "no socket") }
-        self.init(descriptor, port: Int(UInt16(bigEndian: address.sin_port)), answers, pause: pause)
+        self.init(descriptor, port: Int(UInt16(bigEndian: address.sin_port)), answers, pause: pause, replacesBase: replacesBase)
     }
 
     /// On a socket that listens.
-    init(_ descriptor: Int32, port: Int, _ answers: [[UInt8]], pause: Double) {
+    package init(
+        _ descriptor: Int32, port: Int, _ answers: [[UInt8]], pause: Double, replacesBase: Bool = false
+    ) {
         self.descriptor = descriptor
         self.port = port
         Thread.detachNewThread { [self] in
-            for bytes in answers {
+            for answer in answers {
+                let bytes = replacesBase ? Array(String(decoding: answer, as: UTF8.self).replacing("BASE", with: base).utf8) : answer
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { break }
                 let head = RawServer.readHead(connection)
@@ -65,27 +73,4 @@ final class RawServer: Sendable {
         for _ in 0..<(length.flatMap { Int($0.trimmingCharacters(in: .whitespaces)) } ?? 0) where recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
         return String(decoding: head, as: UTF8.self)
     }
-}
-
-/// A port on which nothing listens: bound, never listening, and held as long as the value lives.
-final class DeadPort: Sendable {
-    let port: Int
-    private let descriptor: Int32
-
-    init() {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 && getsockname(descriptor, address, &size) == 0
-            }
-        }
-        self.descriptor = descriptor
-        port = Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    deinit { close(descriptor) }
 }

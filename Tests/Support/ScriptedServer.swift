@@ -6,37 +6,43 @@ import Glibc
 import Synchronization
 
 /// Answers every request on a thread of its own, and closes the connection after each.
-final class ScriptedServer: Sendable {
-    struct Request: Sendable {
-        var method: String
-        var target: String
-        var head: String
+package final class ScriptedServer: Sendable {
+    package struct Request: Sendable {
+        package var method: String
+        package var target: String
+        package var head: String
 
         /// The value of a field; nil if the request does not have it.
-        func field(_ name: String) -> String? {
+        package func field(_ name: String) -> String? {
             head.split(separator: "\r\n").dropFirst().first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
                 .map { $0.dropFirst(name.utf8.count + 1).trimmingCharacters(in: .whitespaces) }
         }
 
         /// Whether the client has the version of this tag.
-        func hasTag(_ tag: String) -> Bool { field("If-None-Match") == "\"\(tag)\"" }
+        package func hasTag(_ tag: String) -> Bool { field("If-None-Match") == "\"\(tag)\"" }
     }
 
-    struct Answer: Sendable {
-        var status = "200 OK"
-        var fields: [String] = []
-        var body = ""
+    package struct Answer: Sendable {
+        package var status: String
+        package var fields: [String]
+        package var body: String
 
-        static let notModified = Answer(status: "304 Not Modified")
+        package init(status: String = "200 OK", fields: [String] = [], body: String = "") {
+            self.status = status
+            self.fields = fields
+            self.body = body
+        }
+
+        package static let notModified = Answer(status: "304 Not Modified")
 
         /// A body with a tag; 304 if the client has it.
-        static func tagged(_ tag: String, _ request: Request, _ body: String, _ fields: String...) -> Answer {
+        package static func tagged(_ tag: String, _ request: Request, _ body: String, _ fields: String...) -> Answer {
             if request.hasTag(tag) { return Answer(status: "304 Not Modified", fields: ["ETag: \"\(tag)\""] + fields) }
             return Answer(fields: ["ETag: \"\(tag)\""] + fields, body: body)
         }
     }
 
-    let port: Int
+    package let port: Int
     private let descriptor: Int32
     private let received: Received
 
@@ -44,13 +50,13 @@ final class ScriptedServer: Sendable {
         let requests = Mutex<[Request]>([])
     }
 
-    var base: String { "http://127.0.0.1:\(port)" }
+    package var base: String { "http://127.0.0.1:\(port)" }
     /// In the order in which they arrived.
-    var requests: [Request] { received.requests.withLock(\.self) }
-    var targets: [String] { requests.map(\.target) }
+    package var requests: [Request] { received.requests.withLock(\.self) }
+    package var targets: [String] { requests.map(\.target) }
 
-    init(_ answer: @escaping @Sendable (Request) -> Answer) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    package init(_ answer: @escaping @Sendable (Request) -> Answer) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -114,20 +120,22 @@ final class ScriptedServer: Sendable {
 }
 
 /// A gate that threads of a server wait at until a test opens it.
-final class ThreadGate: Sendable {
+package final class ThreadGate: Sendable {
+    package init() {}
+
     private let semaphore = DispatchSemaphore(value: 0)
     private let arrived = Mutex(0)
 
     /// Blocks the thread until the gate is opened once for it; for two minutes at most.
-    func wait() {
+    package func wait() {
         arrived.withLock { $0 += 1 }
         _ = semaphore.wait(timeout: .now() + 120)
     }
 
-    func open() { semaphore.signal() }
+    package func open() { semaphore.signal() }
 
     /// Returns when so many threads have come to the gate.
-    func reached(_ count: Int = 1) async throws {
+    package func reached(_ count: Int = 1) async throws {
         let deadline = ContinuousClock.now + .seconds(120)
         while arrived.withLock({ $0 < count }) {
             guard ContinuousClock.now < deadline else { throw LocalServer.Failure(description: "nobody came to the gate") }

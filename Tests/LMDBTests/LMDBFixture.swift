@@ -4,21 +4,6 @@ import Foundation
 import LMDB
 import Testing
 
-/// A new folder, removed with the last reference to it.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/tarn-lmdb-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    /// A path inside, where nothing is yet.
-    func callAsFunction(_ name: String) -> String { path + "/" + name }
-}
-
 /// The kind of the LMDB error that a closure throws; nil if it throws nothing, or something else.
 func kindOfError(_ body: () throws -> Void) -> LMDBError.Kind? {
     do {

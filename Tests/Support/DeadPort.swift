@@ -3,12 +3,12 @@
 import Glibc
 
 /// A port on which nothing listens: bound, never listening, and held as long as the value lives.
-final class DeadPort: Sendable {
-    let port: Int
+package final class DeadPort: Sendable {
+    package let port: Int
     private let descriptor: Int32
 
-    init() {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    package init() {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -26,8 +26,8 @@ extension Environment {
 
     /// Checks that no page of a snapshot without a reader slot can have been reused.
     ///
-    /// The transaction after the next one reuses pages that the next one has freed (mdb.c,
-    /// `mdb_page_alloc`). It begins when the next one is committed.
+    /// The second transaction after the next one reuses pages that the next one has freed (mdb.c,
+    /// `mdb_page_alloc`). It begins after two commits.
     ///
     /// - Throws: `.notImmutable` if pages of the snapshot may have been reused.
     private func checkIsUnchanged(since transaction: Int) throws(LMDBError) {

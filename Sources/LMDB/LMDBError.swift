@@ -23,8 +23,7 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case cannotLock
         /// The lock file or the data file was deleted or replaced while open; its locks are void.
         case fileReplaced
-        /// A process wrote to a file that is open as immutable; values read may mix several
-        /// commits.
+        /// A process wrote to a file that is open as immutable; reads may mix several commits.
         case notImmutable
         /// The file is already open in this process with other options.
         case optionsConflict
@@ -58,8 +57,7 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case poisoned
         /// An earlier error in the transaction prevents its commit.
         case transactionFailed
-        /// The file is on a network file system, where machines do not see each other's locks and
-        /// maps.
+        /// The file is on a network file system, where locks and maps are local to each machine.
         case networkFileSystem
         /// This build of liblmdb has an unknown memory layout.
         case unknownLibrary

@@ -42,7 +42,7 @@ extension SalvageReport {
     ///
     /// The new store must not exist before and is complete when this returns. The damaged store is
     /// only read. Records keep their keys, values and versions. Indexes are rebuilt, the change log
-    /// starts empty, and the new store has an incarnation of its own.
+    /// starts anew, and the new store has an incarnation of its own.
     ///
     /// - Parameters:
     ///   - damaged: The path of a store, or of its `data.mdb`.

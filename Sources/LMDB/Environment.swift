@@ -14,8 +14,9 @@ public final class Environment: Sendable {
     public enum Durability: String, Sendable, Hashable, CaseIterable {
         /// A committed transaction survives a loss of power.
         case full
-        /// A loss of power may undo the last transactions; the file stays intact
-        /// (`MDB_NOMETASYNC`).
+        /// A loss of power may undo the last transactions (`MDB_NOMETASYNC`).
+        ///
+        /// The file stays consistent.
         case relaxed
         /// A loss of power may damage the file (`MDB_NOSYNC`); for files that can be recreated.
         case volatile

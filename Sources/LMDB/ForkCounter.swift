@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The number of forks that led to this process.
+/// The counter of the forks that led to this process.
 ///
 /// It recognises an inherited environment without a system call.
 enum ForkCounter {

@@ -66,7 +66,7 @@ extension RawTransaction {
 extension WriteTransaction {
     /// Bounds the growth of the file in this transaction and in its later children.
     ///
-    /// An addition may grow the file up to `limit` bytes, a pure deletion up to `reserve` bytes
+    /// An addition may grow the file to `limit` bytes, and a pure deletion to `reserve` bytes
     /// more. A transaction that does not grow the file is not bounded. A transaction that exceeds
     /// its bound is not committed and throws `.fileLimit`.
     ///

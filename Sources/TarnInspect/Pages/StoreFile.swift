@@ -25,7 +25,7 @@ final class StoreFile: RecordSource {
     /// The marks of incomplete indexes.
     private(set) var marks: [UInt32: IndexMark] = [:]
     let decoder = RowDecoder()
-    /// Whether the file is a store of Tarn, as far as it is readable. Other files have any tables.
+    /// Whether the file is a store of Tarn, as far as it is readable; others may have any tables.
     private(set) var isStore = false
     /// The counts of each table that was scanned.
     private(set) var counts: [String: TreeWalk.Counts] = [:]

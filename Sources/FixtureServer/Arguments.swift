@@ -1,13 +1,13 @@
 // The command line of FixtureServer.
 
-/// What the server was asked to do.
+/// The options of the server.
 struct Arguments: Sendable {
     var directory = ""
     var port: UInt16 = 0
     var portFile: String?
     var logFile: String?
     var faults: [Fault] = []
-    /// Seconds before every answer.
+    /// The delay before every response, in seconds.
     var latency = 0.0
     var endsWithStandardInput = false
 
@@ -44,6 +44,8 @@ struct Arguments: Sendable {
           FixtureServer responses --fault 'page=3:cut:1000:times=1' --fault ':status:503:from=10'
         """
 
+    /// Parses the command line.
+    ///
     /// - Throws: `UsageError`.
     init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
@@ -76,6 +78,7 @@ struct Arguments: Sendable {
     }
 }
 
+/// An error in the command line.
 struct UsageError: Error, CustomStringConvertible {
     var description: String
 

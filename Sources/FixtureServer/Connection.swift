@@ -1,4 +1,4 @@
-// Answers the requests of one connection, one after the other, as recorded or as a fault says.
+// One connection: its requests are answered in turn, as recorded or with a fault.
 
 import TarnHTTP
 
@@ -10,7 +10,7 @@ struct Connection: Sendable {
     let log: RequestLog
     let latency: Double
 
-    /// Serves until the peer or a fault ends the connection.
+    /// Serves requests until the peer or a fault closes the connection.
     func serve() {
         var reader = RequestReader(socket: socket)
         while true {
@@ -35,7 +35,7 @@ struct Connection: Sendable {
             if let fault = faults.next(for: request.target) {
                 continues = misbehave(fault, request, answer)
             } else {
-                // Before the answer: whoever has read the answer finds the line in the log.
+                // Before the response: a client that has read it finds the line in the log.
                 write(request, status: answer.status)
                 continues = send(answer, to: request)
             }
@@ -43,7 +43,7 @@ struct Connection: Sendable {
         }
     }
 
-    /// Whether the connection goes on.
+    /// Answers a request with a fault, and returns whether the connection stays open.
     private func misbehave(_ fault: Fault.Kind, _ request: ReceivedRequest, _ answer: Answer) -> Bool {
         switch fault {
         case .status(let status):
@@ -110,12 +110,12 @@ struct Connection: Sendable {
     }
 }
 
-/// The bytes of an answer.
+/// A response as bytes.
 struct Answer {
     var status: Int
     var head: [UInt8]
     var body: [UInt8]
-    /// Whether the head says that the connection ends.
+    /// Whether the head declares that the connection closes.
     var closes = false
 
     init(_ recorded: RecordedAnswer) {
@@ -136,7 +136,7 @@ struct Answer {
         head = Array("HTTP/1.1 \(status) \(Answer.reason(status))\r\n\(length)\r\n".utf8)
     }
 
-    /// Another header line, at the end of the head.
+    /// Adds a header line at the end of the head.
     mutating func add(_ line: String) {
         head = head.dropLast(2) + Array((line + "\r\n\r\n").utf8)
     }

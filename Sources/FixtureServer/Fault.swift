@@ -1,4 +1,4 @@
-// Ways to misbehave, and which request is hit.
+// Faults of the server, and the choice of the requests that they hit.
 
 import Synchronization
 
@@ -6,16 +6,16 @@ import Synchronization
 struct Fault: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         case status(Int)
-        /// Seconds before the head.
+        /// A delay in seconds before the head.
         case stall(Double)
-        /// Bytes of the body a second.
+        /// A rate for the body, in bytes a second.
         case drip(Double)
-        /// Bytes of the body before the connection is closed.
+        /// The number of bytes of the body that are sent before the connection is closed.
         case cut(Int)
         case close
         case reset
         case html
-        /// So many requests in so many seconds are answered; others with 429 and how long to wait.
+        /// A rate limit: requests beyond a number in a period get 429 and Retry-After.
         case limit(Int, seconds: Double)
 
         var name: String {
@@ -34,13 +34,13 @@ struct Fault: Sendable, Equatable {
 
     var pattern: String
     var kind: Kind
-    /// The first matching request that is hit, from 1.
+    /// The number of the first matching request that is hit, from 1.
     var first = 1
-    /// How many are hit; nil for all.
+    /// The number of requests that are hit; nil for all.
     var times: Int?
 
     init(_ text: String) throws(UsageError) {
-        // Read from the right: a pattern may hold colons.
+        // Parsed from the right: a pattern may contain colons.
         var parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         while let last = parts.last, let equals = last.firstIndex(of: "="), ["from", "times"].contains(last[..<equals]),
             parts.count > 2
@@ -94,11 +94,11 @@ struct Fault: Sendable, Equatable {
     }
 }
 
-/// Counts the matching requests of every fault, for all connections together.
+/// The faults with their counts of matching requests, shared by all connections.
 final class FaultPlan: Sendable {
     private let faults: [Fault]
     private let matches: Mutex<[Int]>
-    /// The window of the rate limit that is under way: when it began, and how many requests it has seen.
+    /// The current window of the rate limit: its start and its number of requests.
     private let window = Mutex<(began: ContinuousClock.Instant?, count: Int)>((nil, 0))
 
     init(_ faults: [Fault]) {
@@ -106,7 +106,10 @@ final class FaultPlan: Sendable {
         matches = Mutex(Array(repeating: 0, count: faults.count))
     }
 
-    /// Counts a request against a limit: how many more the window takes, below 0 if this one is over it, and the seconds to its end.
+    /// Counts a request against a limit.
+    ///
+    /// - Returns: The number of requests left in the window, negative if this one exceeds the
+    ///   limit; and the seconds until the window ends.
     func spend(_ count: Int, seconds: Double) -> (left: Int, reset: Double) {
         window.withLock { window in
             let now = ContinuousClock.now
@@ -118,7 +121,7 @@ final class FaultPlan: Sendable {
         }
     }
 
-    /// The fault that hits the next request for this target, or nil.
+    /// Returns the fault that hits the next request for a target, or nil.
     func next(for target: String) -> Fault.Kind? {
         matches.withLock { matches in
             var hit: Fault.Kind?

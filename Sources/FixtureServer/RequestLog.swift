@@ -1,11 +1,11 @@
-// One line a request, appended at once, so that a test can count requests while the server runs.
+// The request log: one line a request, written at once, so that tests can count requests meanwhile.
 
 import Glibc
 
 struct RequestLog: Sendable {
     private let descriptor: Int32?
 
-    /// A log that goes nowhere without a path.
+    /// Opens a log; without a path, lines are discarded.
     init(path: String?) throws(SocketError) {
         guard let path else {
             descriptor = nil
@@ -16,7 +16,7 @@ struct RequestLog: Sendable {
         descriptor = opened
     }
 
-    /// O_APPEND and a single write: lines of several threads do not mix.
+    /// Appends a line in one write, with O_APPEND: lines of several threads do not mix.
     func append(_ line: String) {
         guard let descriptor else { return }
         let bytes = Array(line.utf8)

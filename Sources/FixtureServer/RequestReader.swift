@@ -1,8 +1,8 @@
-// Reads the requests of one connection (RFC 9112 §3, §5, §6).
+// The parser for the requests of a connection (RFC 9112 §3, §5, §6).
 
 import TarnHTTP
 
-/// A request as far as the server needs it.
+/// The parts of a request that the server needs.
 struct ReceivedRequest {
     var method: String
     var target: String
@@ -11,7 +11,7 @@ struct ReceivedRequest {
     var body: [UInt8] = []
 }
 
-/// Why there is no request: the status to answer with.
+/// A malformed request, with the status of its response.
 struct BadRequest: Error {
     var status: Int
     var message: String
@@ -26,7 +26,7 @@ struct RequestReader {
     private static let headLimit = 64 * 1024
     private static let bodyLimit = 64 * 1024 * 1024
 
-    /// The next request; nil at the end of the connection.
+    /// Returns the next request; nil at the end of the connection.
     mutating func next() throws(BadRequest) -> ReceivedRequest? {
         guard let head = try nextHead() else { return nil }
         var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
@@ -65,7 +65,7 @@ struct RequestReader {
             let more = socket.receive(atMost: 16 * 1024)
             if more.isEmpty { return nil }
             buffer += more
-            // The greeting of TLS, say, whose sender would wait for ever.
+            // Refused early: a TLS client, for example, would wait for ever.
             guard let first = buffer.first, (0x21...0x7E).contains(first) else {
                 throw BadRequest(status: 400, message: "not an HTTP/1.1 request")
             }
@@ -98,7 +98,7 @@ struct RequestReader {
         return Array(buffer.prefix(length))
     }
 
-    /// A proxy's absolute form (RFC 9112 §3.2.2) without scheme and authority.
+    /// Removes scheme and authority from a proxy's absolute form (RFC 9112 §3.2.2).
     private func originForm(_ target: String) -> String {
         guard let authority = target.range(of: "://") else { return target }
         guard let slash = target[authority.upperBound...].firstIndex(of: "/") else { return "/" }

@@ -1,4 +1,4 @@
-// Raw sockets: the listener on 127.0.0.1 and one accepted connection.
+// Raw sockets: the listener on 127.0.0.1 and its accepted connections.
 
 import Glibc
 
@@ -41,14 +41,14 @@ struct Listener: Sendable {
             if accepted >= 0 { return Socket(descriptor: accepted) }
             switch errno {
             case EINTR, ECONNABORTED, EPROTO: continue
-            case EMFILE, ENFILE, ENOBUFS, ENOMEM: usleep(10_000)  // Until another connection ends.
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: usleep(10_000)  // Retried until another connection is closed.
             default: throw SocketError("accept")
             }
         }
     }
 }
 
-/// One accepted connection. Used by one thread.
+/// An accepted connection. For one thread.
 struct Socket: Sendable {
     let descriptor: Int32
 
@@ -58,7 +58,7 @@ struct Socket: Sendable {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// At most `count` bytes; empty at the end or after an error.
+    /// Receives at most `count` bytes; empty at the end or after an error.
     func receive(atMost count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             var received = recv(descriptor, buffer.baseAddress, count, 0)
@@ -67,7 +67,7 @@ struct Socket: Sendable {
         }
     }
 
-    /// Sends all bytes; false if the peer is gone.
+    /// Sends all bytes; false if the peer has closed the connection.
     func send(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = Array(bytes)
         return bytes.withUnsafeBytes { buffer in
@@ -85,7 +85,7 @@ struct Socket: Sendable {
         }
     }
 
-    /// Waits; false, and at once, if the peer closes the connection meanwhile.
+    /// Waits; false at once if the peer closes the connection meanwhile.
     func wait(seconds: Double) -> Bool {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
@@ -95,7 +95,7 @@ struct Socket: Sendable {
             let left = end - Double(now.tv_sec) - Double(now.tv_nsec) / 1e9
             if left <= 0 { return true }
             var state = pollfd(descriptor: descriptor)
-            // Only a hang-up: a pipelined request may wait for its turn.
+            // Polls for a hang-up only: a pipelined request may be pending.
             if poll(&state, 1, Int32(min(left * 1000, 60_000).rounded(.up))) > 0 { return false }
         }
     }
@@ -104,7 +104,7 @@ struct Socket: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Makes the close that follows a reset: RST instead of FIN.
+    /// Makes the following close send RST instead of FIN.
     func prepareReset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))

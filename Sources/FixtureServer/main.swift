@@ -1,4 +1,5 @@
-// A local API server on raw sockets that answers with recorded responses: for the demo, the tests and the benchmarks.
+// A local API server on raw sockets with recorded responses, for the demo, the tests and
+// benchmarks.
 
 import Foundation
 import Glibc
@@ -16,13 +17,13 @@ func write(port: UInt16, to path: String) {
     } catch {
         fail("cannot write the port file \(path)", status: 1)
     }
-    // A reader sees no file or the whole of it.
+    // Renamed into place: a reader sees either no file or the complete one.
     guard rename(temporary, path) == 0 else { fail("cannot write the port file \(path)", status: 1) }
 }
 
 /// Ends the process with status 0 on SIGTERM and SIGINT.
 func endOnSignals() {
-    // Blocked before any thread starts, so that only sigwait sees them.
+    // Blocked before any other thread starts, so that only sigwait receives them.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGTERM)
@@ -35,12 +36,12 @@ func endOnSignals() {
         sigaddset(&signals, SIGINT)
         var signal: Int32 = 0
         while sigwait(&signals, &signal) != 0 {}
-        // Not exit: other threads are in the middle of their work.
+        // `_exit` instead of `exit`: other threads are still working.
         _exit(0)
     }
 }
 
-/// Ends the process with status 0 when whoever started it is gone.
+/// Ends the process with status 0 at the end of standard input: the parent process has ended.
 func endWithStandardInput() {
     Thread.detachNewThread {
         var byte: UInt8 = 0

@@ -1,11 +1,12 @@
-// One answer as raw bytes: a status line, fields, a framing and a body, any of which may lie; then a few changed bytes.
+// The generator of raw responses: status line, fields, framing and body, each possibly invalid,
+// with a few changed bytes.
 
 import CZstd
 
 struct AnswerMaker {
-    /// Small bodies that decode to 64 MiB, with their coding.
+    /// A cache of small bodies that decode to at least 64 MiB, by the index in `parts`.
     private var bombs: [Int: [UInt8]] = [:]
-    /// What refers to the server itself.
+    /// The base URL of the server, for links to itself.
     var base = ""
 
     private static let parts = ["[],", " ", "[", "{\"id\":1},", "a", "0,"]
@@ -13,7 +14,7 @@ struct AnswerMaker {
     private mutating func bomb(_ chance: inout Chance) -> [UInt8] {
         let number = chance.below(AnswerMaker.parts.count)
         if let known = bombs[number] { return known }
-        // Twice as long with every step: a loop over bytes would take seconds.
+        // Doubled in each step: a loop over single parts would take seconds.
         var text = Array(AnswerMaker.parts[number].utf8)
         while text.count < 64 << 20 { text += text }
         let bomb = AnswerMaker.compressed([UInt8(ascii: "[")] + text + Array("0]".utf8))
@@ -27,11 +28,13 @@ struct AnswerMaker {
             let size = ZSTD_compress(buffer.baseAddress, capacity, bytes, bytes.count, 1)
             count = ZSTD_isError(size) == 0 ? size : 0
         }
-        // Without the room that was not needed.
+        // Copied to release the unused capacity.
         return Array(compressed[...])
     }
 
-    /// - Parameter page: which answer of its input it is, from 1.
+    /// Generates a response.
+    ///
+    /// - Parameter page: The number of the response within its input, from 1.
     mutating func answer(_ chance: inout Chance, page: Int) -> [UInt8] {
         if chance.once(in: 100) { return (0..<chance.length(100_000)).map { _ in UInt8(truncatingIfNeeded: chance.next()) } }
         var body = JSONText.document(&chance, page: page)
@@ -137,7 +140,8 @@ struct AnswerMaker {
 
     private static func mutate(_ bytes: inout [UInt8], _ chance: inout Chance) {
         for _ in 0...chance.length(8) where !bytes.isEmpty {
-            // Heads are short, and more is decided there.
+            // Half of the changes hit the first 400 bytes: heads are short, and more is decided
+            // there.
             let place = chance.below(chance.once(in: 2) ? bytes.count : min(bytes.count, 400))
             switch chance.below(6) {
             case 0: bytes[place] ^= 1 << UInt8(chance.below(8))

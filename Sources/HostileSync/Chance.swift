@@ -1,4 +1,4 @@
-// The random numbers of one input: equal seeds make equal inputs.
+// The random numbers of one input; equal seeds and numbers give equal inputs.
 
 struct Chance {
     private var state: UInt64
@@ -8,7 +8,7 @@ struct Chance {
         _ = next()
     }
 
-    /// SplitMix64.
+    /// Returns the next number (SplitMix64).
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
@@ -17,15 +17,15 @@ struct Chance {
         return z ^ z >> 31
     }
 
-    /// A number from 0 up to, but not including, the bound.
+    /// Returns a number from 0 up to, but not including, the bound.
     mutating func below(_ bound: Int) -> Int { bound <= 1 ? 0 : Int(next() % UInt64(bound)) }
 
     mutating func one<Element>(of elements: [Element]) -> Element { elements[below(elements.count)] }
 
-    /// True once in so many times.
+    /// Returns true once in `times` calls on average.
     mutating func once(in times: Int) -> Bool { below(times) == 0 }
 
-    /// A length: mostly small, now and then up to the bound.
+    /// Returns a length below the bound, mostly a small one.
     mutating func length(_ bound: Int) -> Int {
         var limit = 4
         while limit < bound, once(in: 2) { limit *= 4 }

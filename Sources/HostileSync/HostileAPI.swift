@@ -1,5 +1,5 @@
-// The API that is synced: an entity with every type of attribute and every form of relationship, and an endpoint for each
-// style of pagination.
+// The description of the synced API: an entity with all attribute types and relationship forms, and
+// an endpoint for each pagination style.
 
 enum HostileAPI {
     static let endpoints = [

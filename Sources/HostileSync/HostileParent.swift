@@ -1,14 +1,16 @@
-// Starts children on a range of inputs, and names the inputs that end them.
+// The parent process: runs children on a range of inputs, and reports the inputs that end them.
 
 import Foundation
 import Glibc
 
 struct HostileParent {
     let seed: UInt64
-    /// More finds than this are the same one.
+    /// The number of finds after which the run stops: more of them usually have one cause.
     private static let findLimit = 20
 
-    /// - Returns: false if there was a find.
+    /// Runs the inputs in child processes.
+    ///
+    /// - Returns: False if there was a find.
     func run(_ inputs: Range<Int>) -> Bool {
         let folder = FileManager.default.temporaryDirectory.path + "/tarn-hostile-\(getpid())"
         var next = inputs.lowerBound, finds = 0, slowest = 0.0, slowestInput = 0, peak = 0
@@ -21,7 +23,7 @@ struct HostileParent {
             child.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
             guard (try? child.run()) != nil else { fail("no child") }
             child.waitUntilExit()
-            // Written before each input, and with the figures so far.
+            // The child writes the state before and after each input, with the figures so far.
             let state = (try? String(contentsOfFile: folder + "/state", encoding: .utf8))?.split(separator: " ") ?? []
             guard state.count >= 4, let input = Int(state[0]), let time = Double(state[1]), let slow = Int(state[2]), let memory = Int(state[3]) else {
                 say("HostileSync: the child ended before its first input")

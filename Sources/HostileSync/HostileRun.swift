@@ -1,4 +1,5 @@
-// The inputs of one child: each makes answers from its number, serves them, and syncs from them once or twice.
+// The inputs of one child: each generates responses from its number, serves them, and syncs once or
+// twice.
 
 import Foundation
 import Glibc
@@ -9,7 +10,7 @@ import TarnInspect
 final class HostileRun: Sendable {
     private static let memory = 1 << 30
     private static let seconds = 20.0
-    /// Inputs that share a store: what one has left is what the next finds.
+    /// The number of inputs that share a store: each finds the records of its predecessors.
     private static let share = 64
 
     private let seed: UInt64
@@ -53,7 +54,7 @@ final class HostileRun: Sendable {
         exit(0)
     }
 
-    /// Ends the process at an input that takes too long.
+    /// Ends the process if an input takes too long.
     private func watch() {
         while true {
             usleep(200_000)
@@ -64,7 +65,7 @@ final class HostileRun: Sendable {
         }
     }
 
-    /// For the parent, in case the process ends.
+    /// Writes the state for the parent, which reads it after the process has ended.
     private func note(_ input: Int, _ slowest: (time: Double, input: Int)) {
         let file = open(folder + "/state", O_WRONLY | O_CREAT, 0o600)
         let text = "\(input) \(slowest.time) \(slowest.input) \(HostileRun.peak) "
@@ -73,7 +74,7 @@ final class HostileRun: Sendable {
         close(file)
     }
 
-    /// In KiB.
+    /// The peak resident memory, in KiB.
     private static var peak: Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -82,7 +83,7 @@ final class HostileRun: Sendable {
 
     private func run(_ input: Int, _ server: RawResponder, _ maker: inout AnswerMaker) async {
         var chance = Chance(seed: seed, input: input)
-        // An origin of its own: what one input says of rate limits does not stop the next.
+        // An origin of its own: the rate limits of one input do not delay the next one.
         let base = "http://127.\(1 + input >> 16 & 63).\(input >> 8 & 255).\(1 + input & 127):\(server.port)"
         maker.base = base
         let answers = (1...(1 + chance.length(8))).map { maker.answer(&chance, page: $0) }
@@ -104,7 +105,7 @@ final class HostileRun: Sendable {
             for _ in 0..<syncs {
                 server.set(answers)
                 let report = try await Mirror(description, store: store, transport: CurlTransport(transport), options: options, environment: [:]).sync()
-                // What a program prints of it.
+                // The report is formatted as a program would print it.
                 var text = report.failures.map(\.description).joined(separator: "\n")
                 for diagnostic in report.endpoints.flatMap(\.report.diagnostics) { text += "\n\(diagnostic)" }
                 for field in report.endpoints.flatMap(\.report.unmapped) { text += "\n\(field)" }
@@ -131,7 +132,7 @@ final class HostileRun: Sendable {
     }
 }
 
-/// A clock that passes where something sleeps: waits for servers take no time.
+/// A clock that advances only when a task sleeps: waiting for servers takes no time.
 private final class VirtualClock: Sendable {
     private let passed = Mutex(0.0)
 

@@ -1,15 +1,15 @@
-// JSON as a hostile server writes it: records of the description, with the values that break readers.
+// JSON of a hostile server: records of the description with values that break parsers.
 
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var budget: Int
 
-    /// - Parameter budget: about how many bytes there may be.
+    /// - Parameter budget: The approximate maximum size in bytes.
     init(budget: Int) { self.budget = budget }
 
     private mutating func put(_ text: String) { bytes += text.utf8 }
 
-    /// A document: a list, or an envelope with what paginations read.
+    /// Generates a document: a list, or an envelope with the fields that paginations read.
     static func document(_ chance: inout Chance, page: Int) -> [UInt8] {
         var text = JSONText(budget: chance.once(in: 400) ? 4 << 20 : chance.once(in: 20) ? 256 << 10 : 8 << 10)
         switch chance.below(40) {
@@ -23,7 +23,7 @@ struct JSONText {
         return text.bytes
     }
 
-    /// Brackets, and nothing in them.
+    /// Appends deeply nested brackets.
     private mutating func nest(_ chance: inout Chance) {
         let depth = chance.one(of: [100, 1000, 1023, 1024, 1025, 5000, 100_000, 1_000_000]), (open, close) = chance.one(of: [("[", "]"), (#"{"items":"#, "}"), (#"[{"a":"#, "}]")])
         for _ in 0..<depth { put(open) }
@@ -31,7 +31,7 @@ struct JSONText {
         if !chance.once(in: 3) { for _ in 0..<depth { put(close) } }
     }
 
-    /// As many values in as little text as there can be.
+    /// Appends as many values as possible in little text.
     private mutating func flood(_ chance: inout Chance) {
         let part = chance.one(of: ["[],", "{},", "0,", "\"\",", #"{"id":1},"#, #"{"":{}},"#, #"{"id":"","tags":[1,2,3]},"#, "1e1,", "[[]],"])
         let count = min(budget, chance.one(of: [1000, 10_000, 1_000_000]))
@@ -131,7 +131,7 @@ struct JSONText {
         put("\"")
     }
 
-    /// Numbers at the ends of types, and beyond.
+    /// Generates a number at or beyond the limits of a type.
     static func number(_ chance: inout Chance) -> String {
         switch chance.below(6) {
         case 0: String(Int64(truncatingIfNeeded: chance.next()))
@@ -147,7 +147,7 @@ struct JSONText {
         }
     }
 
-    /// Texts that mean something to somebody.
+    /// Generates a text with a special meaning for some parser.
     static func text(_ chance: inout Chance) -> String {
         switch chance.below(8) {
         case 0: number(&chance)

@@ -1,4 +1,4 @@
-// A socket on all addresses of this machine's loopback that answers each request with the next bytes, and closes.
+// A server on all loopback addresses that answers each request with the next bytes, and closes.
 
 import Glibc
 import Synchronization
@@ -24,7 +24,7 @@ final class RawResponder: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// The answers to the next requests; behind the last one, connections are closed.
+    /// Sets the responses to the next requests; after the last one, connections are closed.
     func set(_ next: [[UInt8]]) { answers.withLock { $0 = next.reversed() } }
 
     /// Serves until the process ends.
@@ -54,7 +54,7 @@ final class RawResponder: Sendable {
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }
-        // What is closed with bytes unread is reset, and the answer with it.
+        // Unread bytes would turn the close into a reset, which can discard the response.
         shutdown(connection, Int32(SHUT_WR))
         while recv(connection, &buffer, buffer.count, 0) > 0 {}
     }

@@ -1,17 +1,19 @@
-// A process that syncs from a hostile server, with a bound of its memory and of the time for each input.
+// A process that syncs from a hostile server, with limits for memory and the time of each input.
 //
-//     HostileSync COUNT [SEED [FIRST]]      inputs FIRST..<FIRST + COUNT (from 0) of a seed; names each input that ends a process
-//     HostileSync --only NUMBER SEED        one input, in this process, with what the sync says
+//     HostileSync COUNT [SEED [FIRST]]    inputs FIRST..<FIRST + COUNT (from 0) of a seed;
+//                                         names each input that ends a process
+//     HostileSync --only NUMBER SEED      one input, in this process, with the sync's report
 //
-// The inputs run in a child process, which may have 1 GB of private memory (RLIMIT_DATA) and 20 seconds for each input. If it ends, the input is a
-// find, and another child goes on behind it. Exits with 1 if there are finds, and prints `HostileSync: …` with the figures.
+// The inputs run in a child process with 1 GiB of private memory (RLIMIT_DATA) and 20 seconds for
+// each input. If the child ends early, the input is a find, and another child continues behind it.
+// The exit code is 1 if there are finds. The last line is `HostileSync: …` with the figures.
 
 import Foundation
 import Glibc
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 
-/// Without a buffer: what was said before the process ends is not lost.
+/// Writes a line without a buffer: it is not lost if the process ends.
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 func fail(_ message: String) -> Never {

@@ -1,6 +1,6 @@
 import CLMDB
 
-/// A transaction without what is known of its pages.
+/// A transaction without the cached page trees of its snapshot.
 package struct BareTransaction {
     let pointer: OpaquePointer
     let growth: UnsafeMutablePointer<Growth>?

@@ -1,8 +1,10 @@
-// A walk over a table in key order.
+// Iteration over a table in key order.
 
 import CLMDB
 
-/// A position in a table. Every step lends the entry's key and value; they cannot outlive the transaction.
+/// A position in a table.
+///
+/// Every step returns a borrowed key and value, which cannot outlive the transaction.
 public struct Cursor: ~Copyable, ~Escapable {
     private let raw: RawCursor
 
@@ -13,9 +15,11 @@ public struct Cursor: ~Copyable, ~Escapable {
 
     deinit { raw.close() }
 
-    /// An entry of a table, lent.
+    /// A borrowed entry of a table.
     public struct Entry: ~Escapable {
+        /// The bytes of the key.
         public let key: RawSpan
+        /// The bytes of the value.
         public let value: RawSpan
 
         @_lifetime(copy key, copy value)
@@ -25,19 +29,23 @@ public struct Cursor: ~Copyable, ~Escapable {
         }
     }
 
+    /// Moves to the first entry; nil if the table is empty.
     @_lifetime(copy self)
     public func first() throws(LMDBError) -> Entry? { try lend(raw.first()) }
 
+    /// Moves to the last entry; nil if the table is empty.
     @_lifetime(copy self)
     public func last() throws(LMDBError) -> Entry? { try lend(raw.last()) }
 
+    /// Moves to the next entry; nil at the end of the table.
     @_lifetime(copy self)
     public func next() throws(LMDBError) -> Entry? { try lend(raw.next()) }
 
+    /// Moves to the previous entry; nil at the beginning of the table.
     @_lifetime(copy self)
     public func previous() throws(LMDBError) -> Entry? { try lend(raw.previous()) }
 
-    /// The first entry whose key is not less than the one given.
+    /// Moves to the first entry whose key is not less than `key`; nil if there is none.
     @_lifetime(copy self)
     public func seek(_ key: RawSpan) throws(LMDBError) -> Entry? {
         try lend(key.withUnsafeBytes { key throws(LMDBError) in try raw.seek(key) })

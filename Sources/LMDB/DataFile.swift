@@ -1,13 +1,14 @@
-// What a data file says about itself, read with `pread` before liblmdb maps it.
+// The checks of a data file that precede its mapping, read with `pread`.
 //
-// liblmdb trusts the file: a truncated one opens without complaint and the first touch of a missing page kills the process
-// with SIGBUS. So the meta pages, the roots and the size are checked first. The layout is that of data format 1
-// (liblmdb 0.9), `struct MDB_meta` and `struct MDB_page` in mdb.c.
+// liblmdb trusts the file: a truncated one opens without complaint, and the first access to a
+// missing page kills the process with SIGBUS. Therefore the meta pages, the roots and the size are
+// checked first. The layout is that of data format 1 (liblmdb 0.9): `struct MDB_meta` and `struct
+// MDB_page` in mdb.c.
 
 import Glibc
 
 struct DataFile {
-    /// The newer of the two meta pages.
+    /// The fields of a meta page that the checks need.
     struct Meta: Equatable {
         var pageSize: Int
         var mapSize: UInt64
@@ -25,7 +26,7 @@ struct DataFile {
     let descriptor: Int32
     let path: String
     private var size: UInt64 = 0
-    /// How often a check begins again because another process has committed meanwhile.
+    /// The number of times that a check is repeated because another process has committed.
     private static let attempts = 100
 
     private init(descriptor: Int32, path: String) {
@@ -33,8 +34,10 @@ struct DataFile {
         self.path = path
     }
 
-    /// Checks the file at a path, which must not be open through liblmdb in this process: closing any descriptor of it
-    /// would drop the process's locks (lmdb.h, "Caveats"). An empty file is one that liblmdb will initialise.
+    /// Checks the file at a path; an empty file passes, since liblmdb initialises it.
+    ///
+    /// The file must not be open through liblmdb in this process: closing any descriptor of it
+    /// would drop the process's locks (lmdb.h, "Caveats").
     static func check(path: String) throws(LMDBError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
@@ -43,18 +46,21 @@ struct DataFile {
         guard try file.measure() > 0 else { return }
         for attempt in 1...attempts {
             let meta = try file.newestMeta()
-            // After the meta page: the file only grows, so it is as long as this snapshot needs.
+            // The size is read after the meta page: a file only grows, so it covers this snapshot.
             try file.measure()
             do throws(LMDBError) {
                 return try file.check(meta)
             } catch {
-                // A writer in another process reuses the pages of snapshots that nobody has registered for.
+                // A writer in another process reuses the pages of a snapshot that no reader has
+                // registered.
                 guard attempt < attempts, try file.newestMeta() != meta else { throw error }
             }
         }
     }
 
-    /// Refuses what is no regular file before it is opened: opening a pipe waits for its other end, and a device may do anything.
+    /// Refuses a file that is not regular before it is opened.
+    ///
+    /// Opening a pipe waits for its other end, and opening a device can have any side effect.
     static func checkKind(path: String) throws(LMDBError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw LMDBError(code: errno, operation: "open", path: path) }
@@ -72,7 +78,8 @@ struct DataFile {
 
     private func newestMeta() throws(LMDBError) -> Meta {
         let first = try meta(at: 0), second = try meta(at: UInt64(first.pageSize))
-        // liblmdb takes the size of pages from the newer one without comparing (mdb.c, `mdb_env_read_header`).
+        // liblmdb takes the page size from the newer one without comparing (mdb.c,
+        // `mdb_env_read_header`).
         guard second.pageSize == first.pageSize else { throw LMDBError(.corrupted, operation: "open", path: path) }
         // mdb_env_pick_meta: the larger transaction id.
         return second.transaction > first.transaction ? second : first
@@ -92,8 +99,10 @@ struct DataFile {
             lastPage: page.u64(136), transaction: page.u64(144))
     }
 
-    /// The roots are pages of the right kind, and every page beyond the end of the file is a free one: pages that were
-    /// freed before they were ever written make a healthy file shorter than its last page number.
+    /// Checks that the roots are tree pages and that every page beyond the end of the file is free.
+    ///
+    /// A healthy file may be shorter than its last page number: a page can be freed before it is
+    /// written.
     private func check(_ meta: Meta) throws(LMDBError) {
         let pages = size / UInt64(meta.pageSize)
         for root in [meta.freeRoot, meta.mainRoot] where root != DataFile.invalidPage {
@@ -109,7 +118,9 @@ struct DataFile {
         guard UInt64(free.count) == meta.lastPage - pages + 1 else { throw LMDBError(.truncated, operation: "open", path: path) }
     }
 
-    /// Walks the free list: a tree of transaction id → list of page numbers (a count, then that many).
+    /// Visits the page numbers of the free list.
+    ///
+    /// The list is a tree: transaction id → page numbers (a count, then that many numbers).
     private func visitFreePages(_ meta: Meta, _ visit: (UInt64) -> Void) throws(LMDBError) {
         guard meta.freeRoot != DataFile.invalidPage else { return }
         var pending = [meta.freeRoot], seen = Set<UInt64>()
@@ -130,7 +141,7 @@ struct DataFile {
                 }
                 let dataSize = Int(low | high << 16), data = node + 8 + Int(page.u16(node + 6))
                 let list: [UInt8]
-                if nodeFlags & 1 != 0 {  // F_BIGDATA: the data stands in overflow pages
+                if nodeFlags & 1 != 0 {  // F_BIGDATA: the data is stored in overflow pages
                     guard data + 8 <= meta.pageSize else { throw LMDBError(.corrupted, operation: "open", path: path) }
                     let start = page.u64(data)
                     guard start < size / UInt64(meta.pageSize), UInt64(dataSize) <= size else {
@@ -173,7 +184,7 @@ struct DataFile {
     }
 }
 
-/// Integers of the file, which are little-endian on every machine that this runs on.
+/// Integers of the file, which is little-endian on every machine that Tarn supports.
 extension [UInt8] {
     func u16(_ offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }
     func u32(_ offset: Int) -> UInt32 { UInt32(u16(offset)) | UInt32(u16(offset + 2)) << 16 }

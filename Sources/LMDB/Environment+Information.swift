@@ -1,13 +1,17 @@
-// What an environment says about itself: sizes, free pages, readers.
+// The sizes, free pages and readers of an environment.
 
 import CLMDB
 
 extension Environment {
+    /// Returns the sizes, page counts and reader slots of the environment.
+    ///
+    /// Reads the whole free list.
     public func information() throws -> EnvironmentInformation {
         var info = MDB_envinfo(), stat = MDB_stat()
         try check(mdb_env_info(env, &info), "information", path: path)
         try check(mdb_env_stat(env, &stat), "information", path: path)
-        // Table 0 is the free list: transaction id → a count and that many page numbers (mdb.c, FREE_DBI).
+        // Table 0 is the free list: transaction id → a count, then that many page numbers (mdb.c,
+        // FREE_DBI).
         let (freePages, ownPages) = try read { transaction in
             var count = 0, own = 2
             // 1 is the table of tables (mdb.c, MAIN_DBI).

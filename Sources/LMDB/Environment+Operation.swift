@@ -1,16 +1,18 @@
-// What operating an environment needs: copies of it, who reads it, and its file for those who look at pages themselves.
+// Operations on an environment: copies, reader slots, and the descriptor of the data file.
 
 import CLMDB
 import Glibc
 
 extension Environment {
-    /// Writes a copy of the newest snapshot to a file, while others read and write.
+    /// Writes a copy of the newest snapshot to a file. Other transactions continue meanwhile.
     ///
     /// - Parameters:
-    ///   - descriptor: of an empty file.
-    ///   - isCompacted: whether free pages are left out, and the others renumbered: the copy is as small as can be. While it is made,
-    ///     the snapshot's pages are not reused. Otherwise the file is copied as it is; writers wait for a moment at the beginning.
-    /// - Throws: `LMDBError`: `.nestedWrite` if this thread is inside a `read` or `write`, `.diskFull`, `.inputOutput`.
+    ///   - descriptor: The descriptor of an empty file.
+    ///   - isCompacted: Whether free pages are left out and the others renumbered, so that the copy
+    ///     has the minimum size; while the copy is written, the snapshot's pages are not reused.
+    ///     Otherwise the pages are copied as they are, and writers wait briefly at the beginning.
+    /// - Throws: `LMDBError`: `.nestedWrite` if this thread is inside a `read` or `write`,
+    ///   `.diskFull`, `.inputOutput`.
     public func copy(to descriptor: Int32, isCompacted: Bool) throws(LMDBError) {
         try checkProcess("copy")
         guard threadDepth.value == 0 else { throw LMDBError(.nestedWrite, operation: "copy", path: path) }
@@ -18,12 +20,13 @@ extension Environment {
         guard fsync(descriptor) == 0 else { throw LMDBError(code: errno, operation: "copy", path: path) }
     }
 
-    /// The slots of the table of readers that are taken, of all processes.
+    /// Returns the occupied slots of the reader table, of all processes.
     public func readerSlots() throws(LMDBError) -> [ReaderSlot] {
         try checkProcess("readers")
         final class Text { var text = "" }
         let lines = Text()
-        // A process id, a thread and a transaction or `-`, a line each (mdb.c, `mdb_reader_list`).
+        // One line for each slot: process id, thread, transaction or `-` (mdb.c,
+        // `mdb_reader_list`).
         let code = mdb_reader_list(
             env,
             { message, context in
@@ -41,7 +44,7 @@ extension Environment {
 
     /// Frees the slots of processes that have died.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: The number of freed slots.
     @discardableResult
     public func freeSlotsOfDeadProcesses() throws(LMDBError) -> Int {
         try checkProcess("readers")
@@ -50,15 +53,19 @@ extension Environment {
         return Int(dead)
     }
 
-    /// How many slots the table of readers has, and how many were ever taken at once. Reads no page.
+    /// The size of the reader table, and the highest number of slots that were occupied at once.
+    ///
+    /// Reads no page.
     package var readerTable: (used: Int, all: Int) {
         var information = MDB_envinfo()
         guard mdb_env_info(env, &information) == 0 else { return (0, 0) }
         return (Int(information.me_numreaders), Int(information.me_maxreaders))
     }
 
-    /// The descriptor through which liblmdb reads the data file: valid as long as the environment, not to be closed. Another one must not
-    /// be opened and closed beside it (lmdb.h, "Caveats").
+    /// The descriptor through which liblmdb reads the data file.
+    ///
+    /// It is valid as long as the environment, and must not be closed. No second descriptor may be
+    /// opened and closed beside it (lmdb.h, "Caveats").
     package var dataDescriptor: Int32 {
         get throws(LMDBError) {
             var descriptor: Int32 = -1
@@ -67,6 +74,6 @@ extension Environment {
         }
     }
 
-    /// The environment of a directory that is open in this process, whatever its options. Nil if none is.
+    /// Returns the environment of a directory if it is open in this process, with any options.
     package static func opened(at path: String) -> Environment? { OpenEnvironments.environment(at: path) }
 }

@@ -1,14 +1,16 @@
-// Transactions: lent to a synchronous closure, begun and ended on one thread.
+// Transactions: borrowed by a synchronous closure, begun and ended on one thread.
 //
-// On liblmdb 0.9.24 a write transaction that is committed on another thread returns success and hangs every later writer
-// for ever. So there is no way to hold one outside the closure, and the closure cannot suspend.
+// On liblmdb 0.9.24, committing a write transaction on another thread returns success and hangs
+// every later writer for ever. Therefore a write transaction cannot be held outside the closure,
+// and the closure cannot suspend.
 
 import CLMDB
 
 extension Environment {
-    /// Lends a snapshot to the closure and returns what it returns. Never waits for a writer.
+    /// Runs the closure with the newest snapshot and returns its result. Never waits for a writer.
     ///
-    /// - Throws: what the closure throws, or `LMDBError` (`.readersFull`, `.forked`; `.notImmutable` of an immutable one).
+    /// - Throws: The closure's error, or `LMDBError`: `.readersFull`, `.forked`, or `.notImmutable`
+    ///   if the environment is immutable and the file has changed.
     public func read<Result>(_ body: (ReadTransaction) throws -> Result) throws -> Result {
         try checkProcess("read")
         let reader = try readers.take(self)
@@ -22,8 +24,12 @@ extension Environment {
         return result
     }
 
-    /// - Throws: `.notImmutable` if pages of a snapshot that no slot protects may have been used again: the transaction after the next one
-    ///   takes pages that the next one has freed (mdb.c, `mdb_page_alloc`), and begins when that is committed.
+    /// Checks that no page of a snapshot without a reader slot can have been reused.
+    ///
+    /// The second transaction after the next one reuses pages that the next one has freed (mdb.c,
+    /// `mdb_page_alloc`). It begins after two commits.
+    ///
+    /// - Throws: `.notImmutable` if pages of the snapshot may have been reused.
     private func checkIsUnchanged(since transaction: Int) throws(LMDBError) {
         var information = MDB_envinfo()
         try check(mdb_env_info(env, &information), "read", path: path)
@@ -32,20 +38,24 @@ extension Environment {
         }
     }
 
-    /// Lends the write transaction to the closure, then commits; waits for other writers first. If the closure throws,
-    /// nothing is kept. The closure runs once, and its result is returned after the commit.
+    /// Runs the closure with the write transaction, then commits.
     ///
-    /// - Throws: what the closure throws, or `LMDBError`: `.nestedWrite` at once if this thread is inside a `read` or
-    ///   `write` of the same environment, `.readOnly`, and everything that a commit can meet: then nothing is kept.
+    /// Waits for other writers first. If the closure throws, nothing is kept. The closure runs
+    /// once, and its result is returned after the commit.
+    ///
+    /// - Throws: The closure's error, or `LMDBError`: `.nestedWrite` at once if this thread is
+    ///   inside a `read` or `write` of the same environment, `.readOnly`, and every error of a
+    ///   commit, after which nothing is kept.
     public func write<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
         try write(mayOpenTables: false, body)
     }
 
-    /// The same as ``write(_:)``, and the transaction may open and make tables. While it runs, no other thread of this
-    /// process opens one (lmdb.h, `mdb_dbi_open`: "must not be called from multiple concurrent transactions in the same
-    /// process").
+    /// Runs a write as ``write(_:)`` does, with a transaction that may open and create tables.
+    ///
+    /// While it runs, no other thread of this process opens a table (lmdb.h, `mdb_dbi_open`: "must
+    /// not be called from multiple concurrent transactions in the same process").
     public func writeOpeningTables<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
-        // Before the lock: a thread that is inside may hold it.
+        // Checked before the lock is taken: this thread may hold it already.
         try checkMayWrite()
         tableLock.lock()
         defer { tableLock.unlock() }
@@ -61,15 +71,16 @@ extension Environment {
         return try run(parent: nil, mayOpenTables: mayOpenTables, body)
     }
 
-    /// Runs a part of a write transaction on another thread than the one that began it, which waits meanwhile. A write that begins inside of
-    /// it fails as it does on the transaction's own thread.
+    /// Runs a part of a write transaction on a thread other than its own, which waits meanwhile.
+    ///
+    /// A nested write inside the closure fails as it does on the transaction's own thread.
     package func insideWrite<Result>(_ body: () throws -> Result) rethrows -> Result {
         threadDepth.value += ThreadDepth.write
         defer { threadDepth.value -= ThreadDepth.write }
         return try body()
     }
 
-    /// What a `write` of the calling thread would throw at once.
+    /// Throws the error that a `write` on the calling thread would throw at once.
     ///
     /// - Throws: `.forked`, `.nestedWrite`, `.readOnly`.
     package func checkMayWrite() throws(LMDBError) {
@@ -103,7 +114,8 @@ extension Environment {
                     throw error
                 }
             }
-            // Whatever it returns, the transaction has ended: a failed commit aborts (mdb.c, `mdb_txn_commit`).
+            // The transaction has ended with any result: a failed commit aborts (mdb.c,
+            // `mdb_txn_commit`).
             try check(mdb_txn_commit(begun), "commit", path: path)
             if parent == nil { freeSlotsOfDeadReadersAfterGrowth() }
             return result
@@ -127,9 +139,10 @@ extension Environment {
         return begun
     }
 
-    /// Opens existing tables; nil for one that is not there. The handles are valid from then on.
+    /// Opens existing tables; nil for each that does not exist. The handles are valid from then on.
     ///
-    /// - Throws: `LMDBError`: `.nestedWrite` at once if this thread is inside a `write` of the same environment.
+    /// - Throws: `LMDBError`: `.nestedWrite` at once if this thread is inside a `write` of the same
+    ///   environment.
     public func existingTables(_ names: [String]) throws(LMDBError) -> [Table?] {
         try openingTables { (raw: RawTransaction) throws(LMDBError) in
             var tables: [Table?] = []
@@ -145,9 +158,10 @@ extension Environment {
         }
     }
 
-    /// The names of all tables, in byte order.
+    /// Returns the names of all tables, in byte order.
     ///
-    /// - Throws: `LMDBError`: `.nestedWrite` at once if this thread is inside a `write` of the same environment.
+    /// - Throws: `LMDBError`: `.nestedWrite` at once if this thread is inside a `write` of the same
+    ///   environment.
     public func tableNames() throws(LMDBError) -> [String] {
         try openingTables { (raw: RawTransaction) throws(LMDBError) in
             var handle = MDB_dbi(), names: [String] = []
@@ -167,7 +181,8 @@ extension Environment {
         _ body: (RawTransaction) throws(LMDBError) -> Result
     ) throws(LMDBError) -> Result {
         try checkProcess("open table")
-        // Whoever holds the lock may be waiting for the writer, which this thread would be.
+        // Deadlock otherwise: the holder of the lock may wait for the write transaction of this
+        // thread.
         guard !threadDepth.isInsideWrite else { throw LMDBError(.nestedWrite, operation: "open table", path: path) }
         tableLock.lock()
         defer { tableLock.unlock() }
@@ -181,7 +196,8 @@ extension Environment {
             mdb_txn_abort(begun)
             throw error
         }
-        // A handle opened in a read transaction is valid elsewhere only after that transaction commits.
+        // lmdb.h, `mdb_dbi_open`: the handle is valid elsewhere only after the transaction has
+        // committed.
         try check(mdb_txn_commit(begun), "commit", path: path)
         return result
     }

@@ -1,4 +1,4 @@
-// One LMDB file, opened once in this process: its map, its tables, its readers.
+// One LMDB file, opened once in this process, with its map, its tables and its readers.
 
 import CLMDB
 import Glibc
@@ -6,42 +6,55 @@ import Synchronization
 
 /// One LMDB environment: a directory with `data.mdb` and `lock.mdb`.
 ///
-/// There is one `Environment` per file in a process, whatever path leads to it: opening the file again returns the same
-/// object (liblmdb loses its locks if a file is opened twice; lmdb.h, "Caveats"). It is closed when the last reference
-/// goes. Any number of threads may use it; see ``read(_:)`` and ``write(_:)``.
+/// A file has one `Environment` in a process, under any path: opening the file again returns the
+/// same object (liblmdb loses its locks if a file is opened twice; lmdb.h, "Caveats"). It is closed
+/// when the last reference is released. All threads may use it; see ``read(_:)`` and ``write(_:)``.
 public final class Environment: Sendable {
-    /// How much a returned `write` promises.
+    /// The guarantee that a returned `write` gives against loss of power.
     public enum Durability: String, Sendable, Hashable, CaseIterable {
-        /// A committed transaction survives the loss of power.
+        /// A committed transaction survives a loss of power.
         case full
-        /// The file stays whole, but the last transactions may be lost with the power (`MDB_NOMETASYNC`).
+        /// A loss of power may undo the last transactions (`MDB_NOMETASYNC`).
+        ///
+        /// The file stays consistent.
         case relaxed
-        /// For files that can be thrown away: a loss of power may damage the file (`MDB_NOSYNC`).
+        /// A loss of power may damage the file (`MDB_NOSYNC`); for files that can be recreated.
         case volatile
     }
 
+    /// The options for opening an environment.
     public struct Options: Sendable, Hashable {
-        /// The mode of the files that an environment is made of, if this opening makes it; the process's umask is taken from it.
+        /// The mode of the files that this opening creates, reduced by the process's umask.
         package var fileMode: mode_t = 0o600
+        /// The guarantee of a returned `write` against loss of power.
         public var durability: Durability
+        /// Whether the environment refuses writes.
         public var isReadOnly: Bool
-        /// Whether nothing changes the file while it is open, so that it is read without locks. For media that cannot be written to.
+        /// Whether the file is read without locks, because nothing changes it while it is open.
         ///
-        /// It implies `isReadOnly`. A reader without locks is not seen by writers, which use pages again that it still reads. A commit that
-        /// may have done so makes the `read` end with `.notImmutable`; what its closure has read until then may be anything.
+        /// For read-only media. It implies `isReadOnly`. Writers do not see a reader without locks,
+        /// and reuse pages that it still reads. If a commit may have reused such a page, the `read`
+        /// throws `.notImmutable`, and the values that its closure has read until then are
+        /// undefined.
         public var isImmutable: Bool
-        /// Whether a missing directory and file are created.
+        /// Whether a missing directory or file is created.
         public var creates: Bool
-        /// Bytes of address space to reserve. Halved until the system grants it, down to `minimumMapSize`.
+        /// The bytes of address space to reserve.
+        ///
+        /// The size is halved until the system grants it, but not below `minimumMapSize`.
         public var mapSize: Int
+        /// The lower bound of `mapSize`, in bytes.
         public var minimumMapSize: Int
+        /// The maximum number of named tables.
         public var maximumTables: Int
+        /// The number of slots of the reader table, if this opening creates it.
         public var maximumReaders: Int
-        /// Whether a file on a network file system is opened nevertheless; see ``FileSystemKind``.
+        /// Whether a file on a network file system is opened anyway; see ``FileSystemKind``.
         public var allowsNetworkFileSystem: Bool
-        /// Whether opening leaves the slots of readers that have died: for who wants to see them.
+        /// Whether opening keeps the slots of dead readers, for a caller that lists them.
         package var keepsDeadReaders = false
 
+        /// Creates options; `isImmutable` implies `isReadOnly`.
         public init(
             durability: Durability = .full, isReadOnly: Bool = false, creates: Bool = true, mapSize: Int = 1 << 40,
             minimumMapSize: Int = 1 << 30, maximumTables: Int = 300, maximumReaders: Int = 1024,
@@ -59,26 +72,27 @@ public final class Environment: Sendable {
         }
     }
 
-    /// The directory, as it was given to the first `open`.
+    /// The directory, as passed to the first `open`.
     public let path: String
+    /// The options of the first `open`.
     public let options: Options
     package let file: FileIdentity
-    /// liblmdb's environment is safe to use from any thread; it is closed in `deinit` only, when no transaction is left.
+    /// liblmdb's environment is thread-safe. It is closed in `deinit`, after the last transaction.
     nonisolated(unsafe) let env: OpaquePointer
     let readers = ReaderPool()
     /// Marks the threads that are inside a transaction of this environment.
     let threadDepth: ThreadDepth
     let forks: Int
-    /// The order of writers; nil if this environment has none.
+    /// The fair lock before the write mutex; nil if the environment is read-only.
     let turn: WriterTurn?
-    /// The lock file that liblmdb has mapped; nil for one without locks.
+    /// The lock file that liblmdb has mapped; nil without locks.
     package let lockFile: FileIdentity?
-    /// Where the files are looked for before each write; nil if there is none.
+    /// The directory in which the files are verified before each write; nil if it is read-only.
     let directory: OpenDirectory?
     private let openingLock = Lock()
-    /// Held for as long as a transaction that opens tables lasts.
+    /// Held during a transaction that opens tables.
     let tableLock = Lock()
-    /// The last page of the file when dead readers were last looked for.
+    /// The last page of the file at the latest check for dead readers.
     let checkedPage = Atomic<Int>(0)
 
     private init(
@@ -97,7 +111,8 @@ public final class Environment: Sendable {
     }
 
     deinit {
-        // A forked child neither uses nor cleans up what it inherited: closing would drop the parent's reader slots.
+        // A forked child must not close what it inherited: that would drop the parent's reader
+        // slots.
         guard forks == ForkCounter.current else { return }
         readers.close()
         threadDepth.delete()
@@ -106,11 +121,12 @@ public final class Environment: Sendable {
 
     /// Opens the environment in a directory, or returns it if it is already open in this process.
     ///
-    /// The file's size, meta pages and roots are checked first. Damage further inside cannot be found here: reading a
-    /// damaged inner page through liblmdb may end the process.
+    /// The file's size, meta pages and roots are checked first. Damage in inner pages is not found:
+    /// reading a damaged inner page through liblmdb may end the process.
     ///
-    /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAFile`, `.notAnEnvironment`, `.truncated`, `.corrupted`,
-    ///   `.permission`, `.cannotLock`, `.diskFull`, `.networkFileSystem`, `.optionsConflict`, `.fileReplaced`.
+    /// - Throws: `LMDBError`: `.noSuchFile` (if `creates` is false), `.notAFile`,
+    ///   `.notAnEnvironment`, `.truncated`, `.corrupted`, `.permission`, `.cannotLock`,
+    ///   `.diskFull`, `.networkFileSystem`, `.optionsConflict`, `.fileReplaced`.
     public static func open(at path: String, options: Options = Options()) throws(LMDBError) -> Environment {
         ForkCounter.start()
         var options = options
@@ -123,7 +139,7 @@ public final class Environment: Sendable {
     private static func create(path: String, options: Options) throws(LMDBError) -> Environment {
         let dataPath = path + "/data.mdb"
         try options.check(FileSystemKind(path: path), path: path)
-        // Whether liblmdb makes the file.
+        // Whether liblmdb initialises the file.
         var isNew = false
         if access(dataPath, F_OK) == 0 {
             try DataFile.checkKind(path: dataPath)
@@ -137,7 +153,7 @@ public final class Environment: Sendable {
         } else {
             throw LMDBError(errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open", path: dataPath)
         }
-        // Of an environment that is there, what is missing gets the mode of the rest.
+        // In an existing environment, a new file gets the mode of the data file.
         let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
         let directory = options.isReadOnly ? nil : try OpenDirectory(path: path)
         let turn = options.isReadOnly ? nil : try WriterTurn(directory: path)
@@ -146,7 +162,8 @@ public final class Environment: Sendable {
         while true {
             let (code, env) = openOnce(path: path, options: options, mapSize: mapSize, mode: mode)
             if let env {
-                // Not close-on-exec by itself (ITS#8579): a service's children must not hold the file.
+                // liblmdb does not set close-on-exec (ITS#8579); a service's children must not hold
+                // the file.
                 var descriptor: Int32 = -1
                 if mdb_env_get_fd(env, &descriptor) == 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
                 if isNew, options.durability != .volatile, let error = flushNewFile(env, path) {
@@ -175,8 +192,10 @@ public final class Environment: Sendable {
         }
     }
 
-    /// Brings the meta pages of a file that was just made to the disk, before anything is written behind them: a loss of power may keep
-    /// what comes later and lose what came before, and a file without meta pages cannot be told from one that has lost them.
+    /// Flushes the meta pages of a new file to the disk before anything is written behind them.
+    ///
+    /// A loss of power may keep later writes and lose earlier ones. A new file without meta pages
+    /// cannot be distinguished from a file that has lost them.
     private static func flushNewFile(_ env: OpaquePointer, _ path: String) -> LMDBError? {
         let code = mdb_env_sync(env, 1)
         guard code == 0 else { return LMDBError(code: code, operation: "open", path: path) }
@@ -191,7 +210,7 @@ public final class Environment: Sendable {
         var created: OpaquePointer?
         var code = mdb_env_create(&created)
         guard code == 0, let env = created else { return (code, nil) }
-        // Read transactions belong to no thread, so that they can be pooled and renewed.
+        // A read transaction without a thread can be pooled and renewed.
         var flags = UInt32(MDB_NOTLS)
         if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
         if options.isImmutable { flags |= UInt32(MDB_NOLOCK) }
@@ -209,15 +228,18 @@ public final class Environment: Sendable {
         return (code, nil)
     }
 
-    /// Runs the body while no other thread runs one here: for a layer above that has one object of its own for each
-    /// environment.
+    /// Runs the body while no other thread runs one for this environment.
+    ///
+    /// For the layer above, which has one object of its own for each environment.
     package func opening<Result>(_ body: () throws -> Result) rethrows -> Result {
         openingLock.lock()
         defer { openingLock.unlock() }
         return try body()
     }
 
-    /// Throws if a file of this environment has another one in its place, or none: other processes then do not see its locks.
+    /// Throws `.fileReplaced` if a file of this environment was removed or replaced.
+    ///
+    /// Other processes then do not see the locks of this one.
     func checkFiles(_ operation: StaticString) throws(LMDBError) {
         guard let directory else { return }
         if let lockFile, !directory.has("lock.mdb", lockFile) {
@@ -228,11 +250,12 @@ public final class Environment: Sendable {
         }
     }
 
-    /// Whether the data file of a directory is the one that is open.
+    /// Returns whether the data file of a directory is the one that is open.
     package func isOpen(at path: String) -> Bool { FileIdentity(path: path + "/data.mdb") == file }
 
-    /// Throws in a child process that inherited this object through `fork` (lmdb.h: "Use an MDB_env* in the process which
-    /// opened it, not after fork()").
+    /// Throws `.forked` in a child process that inherited this object through `fork`.
+    ///
+    /// lmdb.h: "Use an MDB_env* in the process which opened it, not after fork()".
     func checkProcess(_ operation: StaticString) throws(LMDBError) {
         if forks != ForkCounter.current { throw LMDBError(.forked, operation: "\(operation)", path: path) }
     }

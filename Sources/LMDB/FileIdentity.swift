@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file, whatever its name.
+/// The identity of a file, independent of its name: device and inode.
 package struct FileIdentity: Hashable, Sendable {
     var device: UInt64
     var inode: UInt64
@@ -16,6 +16,6 @@ package struct FileIdentity: Hashable, Sendable {
         inode = UInt64(status.st_ino)
     }
 
-    /// The file in a message or a lock's record: `2049:1234`.
+    /// The text of the identity in a message or a lock's record: `2049:1234`.
     package var text: String { "\(device):\(inode)" }
 }

@@ -1,19 +1,23 @@
-// Which file systems a memory map with locks can live on.
+// File systems on which a memory map with locks is safe.
 
 import CLMDB
 import Glibc
 
-/// What kind of file system a number of `statfs` stands for.
+/// The kind of a file system, derived from the type number of `statfs`.
 ///
-/// lmdb.h, "Caveats": "Do not use LMDB databases on remote filesystems, even between processes on the same host. This breaks
-/// flock() on some OSes, possibly memory map sync, and certainly sync between programs on different hosts."
+/// lmdb.h, "Caveats": "Do not use LMDB databases on remote filesystems, even between processes on
+/// the same host. This breaks flock() on some OSes, possibly memory map sync, and certainly sync
+/// between programs on different hosts."
 public enum FileSystemKind: Sendable, Hashable {
-    /// One machine's own, as far as is known.
+    /// A file system of this machine, or one that is not known.
     case local
-    /// Another machine may change the file, or a program in between serves it (FUSE, 9p).
+    /// A file system that another machine may change, or that a program serves (FUSE, 9p).
     case network(name: String)
 
-    /// - Parameter type: `f_type` of `statfs(2)`; the values are those of its manual page and of linux/magic.h.
+    /// Creates the kind for a type number.
+    ///
+    /// - Parameter type: `f_type` of `statfs(2)`; the values are those of its manual page and of
+    ///   linux/magic.h.
     public init(type: UInt32) {
         let name: String? =
             switch type {
@@ -36,7 +40,9 @@ public enum FileSystemKind: Sendable, Hashable {
         self = name.map { .network(name: $0) } ?? .local
     }
 
-    /// The file system of a path, or of the nearest directory above it that is there. Nil if the system does not say.
+    /// Creates the kind of the file system of a path, or of its nearest existing parent directory.
+    ///
+    /// The result is nil if the system reports an error.
     init?(path: String) {
         var path = path
         var status = statfs()
@@ -50,7 +56,9 @@ public enum FileSystemKind: Sendable, Hashable {
 }
 
 extension Environment.Options {
-    /// - Throws: `.networkFileSystem`, unless it is allowed.
+    /// Refuses a network file system unless the options allow it.
+    ///
+    /// - Throws: `.networkFileSystem`.
     func check(_ kind: FileSystemKind?, path: String) throws(LMDBError) {
         if !allowsNetworkFileSystem, case .network? = kind {
             throw LMDBError(.networkFileSystem, operation: "open", path: path)

@@ -1,7 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Counts the forks that led to this process, so that an inherited environment is recognised without a system call.
+/// The counter of the forks that led to this process.
+///
+/// It recognises an inherited environment without a system call.
 enum ForkCounter {
     private static let count = Atomic<Int>(0)
     private static let handler: Void = {

@@ -1,8 +1,10 @@
-/// Entries of a table in the order of their keys, from a key on. In a snapshot they come page by page, otherwise from a cursor.
+/// Entries of a table in key order, from a key on.
+///
+/// In a snapshot the entries are read page by page, otherwise with a cursor.
 package struct ForwardScan: ~Copyable {
     private var pages: PageWalk?
     private let cursor: RawCursor?
-    /// Whether entries come page by page.
+    /// Whether the entries are read page by page.
     var isAlongPages: Bool { cursor == nil }
     private var next: RawCursor.Entry?
 
@@ -19,7 +21,7 @@ package struct ForwardScan: ~Copyable {
 
     deinit { cursor?.close() }
 
-    /// Goes to the first entry whose key is not less. Of an empty one: to the first.
+    /// Moves to the first entry whose key is not less; an empty key moves to the first entry.
     package mutating func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) {
         guard let cursor else {
             try pages?.seek(key)
@@ -28,9 +30,9 @@ package struct ForwardScan: ~Copyable {
         next = try key.isEmpty ? cursor.first() : cursor.seek(key)
     }
 
-    /// Lends the next entries, as many as fit.
+    /// Fills a batch with the next entries, which are borrowed.
     ///
-    /// - Returns: how many; none at the end of the table.
+    /// - Returns: The number of entries; 0 at the end of the table.
     package mutating func fill(_ batch: UnsafeMutableBufferPointer<RawCursor.Entry>) throws(LMDBError) -> Int {
         guard let cursor else { return try pages?.fill(batch) ?? 0 }
         var count = 0

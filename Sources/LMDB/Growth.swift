@@ -1,43 +1,49 @@
-// How far a write transaction may grow the file: a limit below the map, and a reserve above the limit for what frees pages.
+// The bounds for the growth of the file in a write transaction: a limit below the map, and a
+// reserve above the limit for transactions that free pages.
 //
-// At MDB_MAP_FULL even a delete fails, since a page is copied before it is changed. So there is a limit of our own: what
-// adds stops there, what only frees may go on into the reserve.
+// At MDB_MAP_FULL even a delete fails, since a page is copied before it is changed. Therefore Tarn
+// has a limit of its own: additions stop at the limit, and pure deletions may use the reserve.
 
 import CLMDB
 
 /// The bounds of one write transaction, top-level or child, in pages of the file.
 package struct Growth {
-    /// What adds may not bring the file past this.
+    /// The maximum size of the file after a transaction that adds.
     package var limit = Int.max
-    /// What only frees may not bring it past this.
+    /// The maximum size of the file after a transaction that only frees.
     package var end = Int.max
-    /// The pages of the file when the transaction began: no growth needs no permission, even in a file that is too large.
+    /// The size of the file at the beginning of the transaction.
+    ///
+    /// A transaction without growth is always permitted, even in a file that is too large.
     package var start = 0
-    /// Whether the transaction has said that it adds.
+    /// Whether the transaction has announced an addition; see ``RawTransaction/willAdd()``.
     package var isAdding = false
 
     package init() {}
 }
 
 extension RawTransaction {
-    /// The number of pages of the file as this write transaction would leave it.
+    /// The number of pages of the file after a commit of this write transaction.
     ///
-    /// liblmdb has no call for it. It is the third word of `struct MDB_txn` (mdb.c 0.9: mt_parent, mt_child, mt_next_pgno,
-    /// mt_txnid); `knowsLayout` compares it with what the public calls say before anything relies on it.
+    /// liblmdb has no call for it. It is the third word of `struct MDB_txn` (mdb.c 0.9: mt_parent,
+    /// mt_child, mt_next_pgno, mt_txnid). `knowsLayout` compares it with the results of the public
+    /// calls before any code relies on it.
     package var pageCount: Int { word(2) }
 
     private func word(_ index: Int) -> Int {
         UnsafeRawPointer(pointer).load(fromByteOffset: index * MemoryLayout<Int>.size, as: Int.self)
     }
 
-    /// Whether `pageCount` can be read, asked of a top-level write transaction that has just begun.
+    /// Returns whether `pageCount` is readable in a new top-level write transaction.
     func knowsLayout(_ env: OpaquePointer) -> Bool {
         var information = MDB_envinfo()
         return mdb_env_info(env, &information) == 0 && word(3) == mdb_txn_id(pointer)
             && word(2) == information.me_last_pgno + 1
     }
 
-    /// Says that the transaction is about to add to the file: its limit is then the quota, not the reserve.
+    /// Announces that the transaction adds to the file.
+    ///
+    /// The limit of the transaction is then the quota, not the reserve.
     ///
     /// - Throws: `.fileLimit` if the transaction has already grown the file past its limit.
     package func willAdd() throws(LMDBError) {
@@ -46,7 +52,9 @@ extension RawTransaction {
         try checkGrowth()
     }
 
-    /// - Throws: `.fileLimit` if the transaction has grown the file further than it may.
+    /// Checks the growth of the file against the bound of the transaction.
+    ///
+    /// - Throws: `.fileLimit` if the transaction has grown the file past its bound.
     func checkGrowth() throws(LMDBError) {
         guard let growth = growth?.pointee, pageCount > growth.start else { return }
         guard pageCount <= (growth.isAdding ? growth.limit : growth.end) else {
@@ -56,13 +64,17 @@ extension RawTransaction {
 }
 
 extension WriteTransaction {
-    /// Bounds how far this transaction, and the children it has from now on, may grow the file: up to `limit` bytes what
-    /// adds, up to `reserve` bytes more what only frees. A transaction that does not make the file larger is not bounded,
-    /// and one that went too far is not committed: it ends with `.fileLimit`.
+    /// Bounds the growth of the file in this transaction and in its later children.
     ///
-    /// The map bounds it as well: without a limit, what adds may use all of the map but the reserve.
+    /// An addition may grow the file to `limit` bytes, and a pure deletion to `reserve` bytes
+    /// more. A transaction that does not grow the file is not bounded. A transaction that exceeds
+    /// its bound is not committed and throws `.fileLimit`.
     ///
-    /// - Throws: `.unknownLibrary` if there is a limit and this build of liblmdb does not show the size of the file.
+    /// The map is a bound, too: without a limit, additions may use all of the map except the
+    /// reserve.
+    ///
+    /// - Throws: `.unknownLibrary` if there is a limit and this build of liblmdb does not expose
+    ///   the size of the file.
     public mutating func limitFile(to limit: Int?, reserve: Int) throws(LMDBError) {
         guard let growth = raw.growth else { return }
         guard raw.knowsLayout(environment.env) else {
@@ -78,13 +90,13 @@ extension WriteTransaction {
         growth.pointee.start = raw.pageCount
     }
 
-    /// Whether the file is about as large as its limit allows.
+    /// Whether the file has nearly reached its limit.
     package var isNearLimit: Bool {
         guard let growth = raw.growth?.pointee, growth.limit < Int.max else { return false }
         return raw.pageCount + WriteTransaction.nearness >= growth.limit
     }
 
-    /// Whether this transaction has not said that it adds, near the limit.
+    /// Whether this transaction is near the limit and has not announced an addition.
     package var isFreeingNearLimit: Bool { isNearLimit && raw.growth?.pointee.isAdding == false }
 
     /// Whether more than half of the reserve is used.

@@ -1,11 +1,12 @@
-// A value behind a lock that the thread sanitizer can see.
+// A lock-protected value, visible to the thread sanitizer.
 
-/// A value that is read and written under a lock only.
+/// A value that is read and written only under a lock.
 ///
-/// Not `Synchronization.Mutex`: the part of it that waits lies in a library without instrumentation, and the thread
-/// sanitizer reports races between contended critical sections (seen with Swift 6.3.1 on Linux).
+/// It replaces `Synchronization.Mutex`, whose waiting part is in a library without instrumentation:
+/// the thread sanitizer reports races between contended critical sections (seen with Swift 6.3.1 on
+/// Linux).
 ///
-/// `@unchecked`: `value` is touched in `withLock` alone, while the lock is held.
+/// `@unchecked`: `value` is accessed only in `withLock`, while the lock is held.
 package final class Guarded<Value>: @unchecked Sendable {
     private let lock = Lock()
     private var value: Value

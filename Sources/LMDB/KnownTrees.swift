@@ -1,6 +1,6 @@
 import CLMDB
 
-/// The trees that were looked at in a snapshot: finding one takes longer than a walk over a few rows.
+/// A cache of the page trees of a snapshot: finding a tree takes longer than scanning a few rows.
 struct KnownTrees {
     private static let capacity = 8
     private let trees = UnsafeMutablePointer<(Table, PageTree)>.allocate(capacity: capacity)
@@ -8,7 +8,7 @@ struct KnownTrees {
 
     func deallocate() { trees.deallocate() }
 
-    /// Has to be called before the transaction shows another snapshot.
+    /// Empties the cache. Must be called before the transaction is renewed for another snapshot.
     mutating func forget() { (count, next) = (0, 0) }
 
     subscript(table: Table) -> PageTree? {

@@ -1,71 +1,80 @@
-// Everything that can go wrong in this layer, as one value: static text, the facts beside it, the way out.
+// The errors of this layer: static text, facts in fields, and the way out.
 
 import CLMDB
 import Glibc
 
 /// An error of the environment, a transaction or a table.
 public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of an error.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The directory or file is not there.
+        /// The directory or file does not exist.
         case noSuchFile
-        /// There is a file, but it is not an LMDB data file of this format.
+        /// The file is not an LMDB data file of this format.
         case notAnEnvironment
-        /// What has the name is no regular file: a directory, a pipe, a socket or a device.
+        /// The path leads to a directory, a pipe, a socket or a device instead of a regular file.
         case notAFile
         /// The data file ends before pages that are in use.
         case truncated
-        /// The data file contradicts itself.
+        /// The content of the data file is inconsistent.
         case corrupted
+        /// The file system denies access.
         case permission
-        /// A reader cannot register in the lock file, so that writers would use pages again that it reads.
+        /// A reader cannot register in the lock file, so writers would reuse pages that it reads.
         case cannotLock
-        /// The lock file or the data file was deleted or replaced while it was open: its locks protect nothing any more.
+        /// The lock file or the data file was deleted or replaced while open; its locks are void.
         case fileReplaced
-        /// A process wrote to the file while it was open as immutable: what was read may be of several commits.
+        /// A process wrote to a file that is open as immutable; reads may mix several commits.
         case notImmutable
-        /// The file is open in this process with other options.
+        /// The file is already open in this process with other options.
         case optionsConflict
-        /// On one thread, a write transaction was begun inside a `read` or `write` of the same environment, or tables were
-        /// opened inside a `write`.
+        /// A write began inside a `read` or `write` of the same environment on the same thread.
+        ///
+        /// Opening tables inside a `write` is the same error.
         case nestedWrite
         /// The environment was opened by the parent process, before `fork`.
         case forked
+        /// The environment is read-only.
         case readOnly
-        /// The map is full: nothing of the transaction is kept.
+        /// The map is full; nothing of the transaction is kept.
         case mapFull
-        /// What adds would grow the file past the limit that was set for it: nothing of the transaction is kept.
+        /// An addition would grow the file past its limit; nothing of the transaction is kept.
         case fileLimit
-        /// Every slot of the reader table is taken.
+        /// All slots of the reader table are occupied.
         case readersFull
         /// Another process has grown the file past this process's map.
         case mapResized
         /// A key is empty or longer than 511 bytes, or a value is too large.
         case badValueSize
-        /// The table is not there.
+        /// The table does not exist.
         case noSuchTable
+        /// No further table can be opened.
         case tablesFull
-        /// The disk is full or a write failed: the transaction is not committed.
+        /// The disk is full; the transaction is not committed.
         case diskFull
+        /// A read or write failed (EIO); the transaction is not committed.
         case inputOutput
-        /// An earlier failed write of the meta page: nothing can be trusted until the file is opened again.
+        /// An earlier write of the meta page failed; the environment must be reopened.
         case poisoned
-        /// An earlier error in the transaction, which therefore cannot be committed.
+        /// An earlier error in the transaction prevents its commit.
         case transactionFailed
-        /// The file is on a network file system, where locks and maps of several machines do not see each other.
+        /// The file is on a network file system, where locks and maps are local to each machine.
         case networkFileSystem
-        /// This build of liblmdb is another one than those that are known here.
+        /// This build of liblmdb has an unknown memory layout.
         case unknownLibrary
+        /// Any other error of liblmdb or of the system.
         case other
     }
 
+    /// The kind of the error.
     public var kind: Kind
-    /// What was being done: `open`, `begin`, `get`, `put`, `delete`, `cursor`, `commit`, …
+    /// The failed operation: `open`, `begin`, `get`, `put`, `delete`, `cursor`, `commit`, …
     public var operation: String
-    /// liblmdb's or the system's code.
+    /// The error code of liblmdb or of the system; 0 if Tarn found the error.
     public var code: Int32
-    /// The file concerned, where it is known.
+    /// The file concerned, if it is known.
     public var path: String?
 
+    /// Creates an error of a kind.
     public init(_ kind: Kind, operation: String, code: Int32 = 0, path: String? = nil) {
         self.kind = kind
         self.operation = operation
@@ -73,7 +82,7 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         self.path = path
     }
 
-    /// The error that a code of liblmdb or of the system stands for.
+    /// Creates the error for a code of liblmdb or of the system.
     package init(code: Int32, operation: String, path: String? = nil) {
         let kind: Kind =
             switch code {
@@ -96,7 +105,7 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(kind, operation: operation, code: code, path: path)
     }
 
-    /// What is wrong, and what to do about it.
+    /// The problem and its remedy.
     public var description: String {
         let place = path.map { "\($0): " } ?? ""
         let reason = code == 0 ? "" : " (\(String(cString: mdb_strerror(code))))"

@@ -1,9 +1,10 @@
-// A mutex that is held over a whole transaction, whose result need not be sendable (which `Mutex.withLock` asks for).
+// A mutex that is held during a whole transaction. `Mutex.withLock` would require a sendable
+// result.
 
 import Glibc
 
 final class Lock: @unchecked Sendable {
-    // A pthread mutex is made to be shared between threads; its address stays the same for the object's life.
+    // A pthread mutex is shared between threads; its address is constant for the object's life.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
     init() {

@@ -1,23 +1,28 @@
-// The lock file of an environment: allocated before liblmdb maps it, and known again afterwards.
+// The lock file of an environment: allocated before liblmdb maps it, and identified afterwards.
 
 import CLMDB
 import Glibc
 
-/// `lock.mdb`: the table of readers and the mutexes that processes share.
+/// `lock.mdb`: the reader table and the mutexes that processes share.
 ///
-/// liblmdb makes it with `ftruncate` and maps it. On a full disk the first touch of a page that was never allocated ends the
-/// process with SIGBUS, so that all of the file is allocated first.
+/// liblmdb creates the file with `ftruncate` and maps it. On a full disk, the first access to an
+/// unallocated page ends the process with SIGBUS. Therefore the whole file is allocated first.
 enum LockFile {
     static let name = "lock.mdb"
 
-    /// The size of a table with that many slots: two lines of the cache for the mutexes, one for each slot (mdb.c, `MDB_txninfo`).
+    /// Returns the size of a reader table in bytes.
+    ///
+    /// Two cache lines hold the mutexes, and one holds each slot (mdb.c, `MDB_txninfo`).
     private static func size(slots: Int) -> off_t { off_t(128 + 64 * max(1, slots)) }
 
-    /// Makes the lock file if it is missing, and allocates all of it. Only for an environment that is not open in this process: closing a
-    /// descriptor of the file drops the process's locks.
+    /// Creates the lock file if it is missing, and allocates all of it.
     ///
-    /// - Returns: the file that liblmdb is about to map.
-    /// - Throws: `LMDBError`: `.cannotLock` if a reader may not write to it, `.permission` if a writer may not, `.diskFull`, `.notAFile`.
+    /// The environment must not be open in this process: closing a descriptor of the file drops the
+    /// process's locks.
+    ///
+    /// - Returns: The identity of the file that liblmdb is about to map.
+    /// - Throws: `LMDBError`: `.cannotLock` if a reader may not write to it, `.permission` if a
+    ///   writer may not, `.diskFull`, `.notAFile`.
     static func prepare(in directory: String, options: Environment.Options) throws(LMDBError) -> FileIdentity {
         let path = directory + "/" + name
         func failure(_ code: Int32) -> LMDBError {
@@ -31,24 +36,25 @@ enum LockFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw LMDBError(.notAFile, operation: "lock", path: path) }
-        // A table that is in use must not grow: other processes have mapped as much as they found.
+        // A reader table in use must not grow: other processes have mapped its present size.
         var needed = size(slots: options.maximumReaders)
         if !lock(descriptor, F_WRLCK, F_SETLK) {
-            // A process that is just making the table holds the lock exclusively until it is there.
+            // The process that creates the reader table holds the lock exclusively until it is
+            // complete.
             while !lock(descriptor, F_RDLCK, F_SETLKW) { guard errno == EINTR else { throw failure(errno) } }
             guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
             needed = status.st_size
         }
         while needed > 0, tarn_allocate(descriptor, max(needed, status.st_size)) != 0 {
             if errno == EINTR { continue }
-            // A file system without the call: whether there is room shows when the file is used.
+            // The file system lacks the call: a lack of space only appears when the file is used.
             if errno == EOPNOTSUPP || errno == ENOSYS { break }
             throw failure(errno)
         }
         return FileIdentity(status)
     }
 
-    /// The lock that liblmdb takes itself, on the first byte (mdb.c, `mdb_env_excl_lock`).
+    /// Takes the lock that liblmdb itself uses, on the first byte (mdb.c, `mdb_env_excl_lock`).
     private static func lock(_ descriptor: Int32, _ kind: Int32, _ operation: Int32) -> Bool {
         var range = flock()
         range.l_type = Int16(kind)
@@ -60,10 +66,14 @@ enum LockFile {
 }
 
 extension Environment {
-    /// The lock file of a directory, made if it is missing and may be made: a file that liblmdb fills when it is opened. Nil if there is none.
+    /// Returns the lock file of a directory; nil if there is none.
+    ///
+    /// - Parameter creating: Whether a missing file is created, empty; liblmdb fills it when it
+    ///   opens the environment.
     package static func lockFile(in directory: String, creating: Bool) -> FileIdentity? {
         let path = directory + "/" + LockFile.name
-        // Only if it is new: closing a file that is open would drop its locks.
+        // Only a new file is opened: closing a file that is open elsewhere here would drop its
+        // locks.
         if creating {
             let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FileMode.inside(directory))
             if descriptor >= 0 { close(descriptor) }

@@ -1,12 +1,13 @@
-// The files of an environment that is open, compared with those that have their names now.
+// The comparison of an open environment's files with the files that have their names now.
 
 import CLMDB
 import Glibc
 
-/// The directory of an environment, whatever its name is by now, to see whether its files are still the ones that are open.
+/// The directory of an open environment, even after a rename, to verify its files.
 ///
-/// A lock file that was deleted is made anew by the next process, which then shares no mutex and no table of readers with those
-/// that have the old one: two writers would overwrite each other's pages.
+/// After a lock file was deleted, the next process creates a new one. It then shares neither the
+/// mutex nor the reader table with the processes that have the old one: two writers would overwrite
+/// each other's pages.
 final class OpenDirectory: Sendable {
     private let descriptor: Int32
 
@@ -18,10 +19,10 @@ final class OpenDirectory: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether a file of the directory is still that one.
+    /// Returns whether a name in the directory still belongs to a file.
     func has(_ name: StaticString, _ file: FileIdentity) -> Bool {
         var status = stat()
-        // A static string of these names is ASCII with a zero behind it.
+        // `StaticString.utf8Start` of an ASCII literal is zero-terminated.
         let result = fstatat(descriptor, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self), &status, 0)
         return result == 0 && FileIdentity(status) == file
     }

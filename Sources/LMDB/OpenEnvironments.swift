@@ -1,4 +1,4 @@
-// The registry of open files, by device and inode: the only global state, since the file's locks are global as well.
+// The registry of open files, by device and inode: the only global state, as file locks are global.
 
 import Glibc
 import Synchronization
@@ -6,16 +6,18 @@ import Synchronization
 enum OpenEnvironments {
     private struct Entry {
         weak var environment: Environment?
-        /// What a process inherited through `fork` is not open in it.
+        /// The fork count at opening: an environment that was inherited through `fork` is not open.
         var forks: Int
-        /// Nil for one without locks.
+        /// The lock file; nil without locks.
         var lockFile: FileIdentity?
     }
 
     private static let entries = Guarded<[FileIdentity: Entry]>([:])
 
-    /// Returns the environment that is open for the file, or makes it. Opening and closing exclude each other: between the
-    /// last release and the end of `deinit` the entry stays, and a new open waits for it.
+    /// Returns the environment that is open for the file, or creates it.
+    ///
+    /// Opening and closing exclude each other: between the last release and the end of `deinit`,
+    /// the entry remains, and a new open waits for its removal.
     static func open(
         path: String, options: Environment.Options, create: () throws(LMDBError) -> Environment
     ) throws(LMDBError) -> Environment {
@@ -24,10 +26,12 @@ enum OpenEnvironments {
                 if let file = FileIdentity(path: path + "/data.mdb"), let entry = entries[file],
                     entry.forks == ForkCounter.current
                 {
-                    // Not looked at here: this may be the last reference, and its release takes this lock.
+                    // Not inspected here: this may be the last reference, and its release takes
+                    // this lock.
                     return entry.environment.map { .success($0) }
                 }
-                // Another data file in the place of one that is open here. Opening it would drop the locks of the one that is.
+                // A data file that replaced an open one: opening it would drop the locks of the
+                // open one.
                 if let lock = FileIdentity(path: path + "/" + LockFile.name),
                     let other = entries.values.first(where: { $0.lockFile == lock && $0.forks == ForkCounter.current })
                 {
@@ -54,10 +58,10 @@ enum OpenEnvironments {
         }
     }
 
-    /// The environment that is open for the file of a directory; nil if none is.
+    /// Returns the environment that is open for the data file of a directory; nil if none is.
     static func environment(at path: String) -> Environment? {
         guard let file = FileIdentity(path: path + "/data.mdb") else { return nil }
-        // Let go outside the lock: it may be the last reference, and its release takes this lock.
+        // Released outside the lock: it may be the last reference, and its release takes this lock.
         let environment = entries.withLock { entries in
             entries[file].flatMap { $0.forks == ForkCounter.current ? $0.environment : nil }
         }
@@ -73,7 +77,9 @@ enum OpenEnvironments {
 }
 
 extension Environment.Options {
-    /// Whether a second open may share the first one's environment. Limits are those of the first.
+    /// Returns whether a second open may share the first one's environment.
+    ///
+    /// Limits are not compared: those of the first open apply.
     func isCompatible(with other: Environment.Options) -> Bool {
         durability == other.durability && isReadOnly == other.isReadOnly && isImmutable == other.isImmutable
     }

@@ -1,10 +1,11 @@
-// A page of the map, read as it lies there: how many entries it has, and where they are. Only pages of a snapshot are looked at: they do
-// not change and do not move.
+// A page of the map, read in place. Only pages of a snapshot are read: they neither change nor
+// move.
 //
-// mdb.c of liblmdb 0.9, `MDB_page`: u64 number, u16, u16 flags, u16 `lower`, u16 `upper`, then for each node, in the order of the keys,
-// the u16 offset of it. `MDB_node`: u16 and u16, the low and the high half of the value's size, u16 flags, u16 size of the key, the key,
-// the value; with the flag 1 the number of the page from which the value stands in pages of its own, behind a header. In a branch the
-// three first fields are the number of a page, 48 bits, and there is no value.
+// mdb.c of liblmdb 0.9, `MDB_page`: u64 number, u16, u16 flags, u16 `lower`, u16 `upper`, then a
+// u16 offset for each node, in key order. `MDB_node`: u16 and u16, the low and the high half of the
+// value's size, u16 flags, u16 size of the key, the key, the value. With flag 1, the value is
+// replaced by the number of the first of its overflow pages, where it follows a header. In a
+// branch, the first three fields are a page number of 48 bits, and there is no value.
 
 import CLMDB
 import Glibc
@@ -16,8 +17,10 @@ struct Page {
     private static let branch: UInt16 = 0x01, leaf: UInt16 = 0x02, overflow: UInt16 = 0x04, kinds: UInt16 = 0x67
     private static let overflowing: UInt16 = 0x01
 
-    /// The size of the pages that a cursor sees, if they can be looked at: not in a write transaction, whose changed pages lie anywhere,
-    /// and not where pages are larger than those of the system, to which the map is aligned.
+    /// Returns the size of the pages that a cursor sees; nil if they must not be read in place.
+    ///
+    /// The changed pages of a write transaction are not in the map. Pages larger than those of the
+    /// system are not aligned in the map.
     static func size(of cursor: RawCursor) -> Int? {
         guard cursor.isSnapshot else { return nil }
         var statistics = MDB_stat()
@@ -35,9 +38,9 @@ struct Page {
         self.size = size
     }
 
-    /// The page that an address lies in.
+    /// Creates the page that contains an address.
     ///
-    /// - Parameter size: what `size(of:)` says.
+    /// - Parameter size: The result of `size(of:)`.
     init?(holding address: UnsafeRawPointer?, size: Int) {
         guard let address, let start = UnsafeRawPointer(bitPattern: UInt(bitPattern: address) & ~UInt(size - 1)) else { return nil }
         self.init(start: start, size: size)
@@ -50,17 +53,17 @@ struct Page {
     @inline(__always) var isLeaf: Bool { kind == Page.leaf }
     @inline(__always) var isBranch: Bool { kind == Page.branch }
 
-    /// How many nodes it has. Not more than can be, whatever the page says.
+    /// The number of nodes, bounded by the page size: a damaged page may declare more.
     @inline(__always) var count: Int {
         let lower = Int(start.load(fromByteOffset: 12, as: UInt16.self))
         return lower <= size ? max(0, lower - Page.header) / 2 : 0
     }
 
-    /// Where a node is, from the start of the page.
+    /// Returns the offset of a node from the start of the page.
     @inline(__always)
     func node(_ index: Int) -> Int { Int(start.load(fromByteOffset: Page.header + 2 * index, as: UInt16.self)) }
 
-    /// The key of a node. Nil if it is not in the page.
+    /// Returns the key of a node; nil if it exceeds the page.
     @inline(__always)
     func key(_ index: Int) -> UnsafeRawBufferPointer? {
         let offset = node(index)
@@ -70,7 +73,7 @@ struct Page {
         return UnsafeRawBufferPointer(start: start + offset + Page.nodeHeader, count: length)
     }
 
-    /// The number of the page that a node of a branch leads to. Nil if the node is not in the page.
+    /// Returns the page number in a node of a branch; nil if the node exceeds the page.
     @inline(__always)
     func child(_ index: Int) -> Int? {
         let offset = node(index)
@@ -78,9 +81,9 @@ struct Page {
         return Int(start.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0xFFFF_FFFF_FFFF)
     }
 
-    /// The entry of a node of a leaf. Nil if it is not as it should be.
+    /// Returns the entry of a node of a leaf; nil if the node is damaged.
     ///
-    /// - Parameter lastPage: the number of the last page that there is.
+    /// - Parameter lastPage: The number of the last page of the file.
     @inline(__always)
     func entry(_ index: Int, lastPage: Int) -> RawCursor.Entry? {
         guard let key = key(index) else { return nil }
@@ -105,8 +108,10 @@ struct Page {
         return (key, UnsafeRawBufferPointer(start: page.start + Page.header, count: length))
     }
 
-    /// How many entries of a leaf stand behind one of them, up to another if that is on the page; and the last key of the page, nil if
-    /// the other one was met. Nil if the first is not on the page.
+    /// Counts the entries of a leaf between two keys, both excluded.
+    ///
+    /// - Returns: The number of entries, and the last key of the page, or nil in its place if `end`
+    ///   is on the page. Nil if `key` is not on the page.
     func entries(
         behind key: UnsafeRawPointer?, upTo end: UnsafeRawPointer?
     ) -> (count: Int, last: UnsafeRawBufferPointer?)? {

@@ -1,25 +1,27 @@
-// Values of several keys of a snapshot, found together.
+// Batched lookups of keys in a snapshot.
 
 import CLMDB
 
-/// Finds values of keys. In a snapshot several at a time, so that what is far away is asked for before it is looked at: first the pages, then
-/// what is there, then the values. In a write transaction values are where liblmdb says.
+/// A lookup of several keys at a time.
+///
+/// In a snapshot, memory is prefetched before it is read: first the pages, then their keys, then
+/// the values. In a write transaction, liblmdb finds the values.
 package struct PageLookup {
-    /// How many keys are looked for at a time.
+    /// The maximum number of keys of a lookup.
     package static let most = 8
 
     private let tree: PageTree?
     private let transaction: RawTransaction
     private let table: Table
 
-    /// - Parameter name: the table's name.
+    /// - Parameter name: The table's name.
     package init(_ transaction: RawTransaction, _ table: Table, name: @autoclosure () -> String) throws(LMDBError) {
         tree = try PageTree.of(table, name(), transaction)
         self.transaction = transaction
         self.table = table
     }
 
-    /// The values of at most `most` keys; nil for each that is not there.
+    /// Finds the values of at most `most` keys; nil for each key that does not exist.
     package func find(
         _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ values: UnsafeMutableBufferPointer<UnsafeRawBufferPointer?>
     ) throws(LMDBError) {
@@ -42,7 +44,7 @@ package struct PageLookup {
     }
 
     private static func askForKeys(of leaf: Page) {
-        // Of many entries only some are looked at, and they lie close together.
+        // Of many entries only a few are compared, and they are close together.
         let count = leaf.count
         guard count <= 6 else { return }
         for index in 0..<count { tarn_prefetch(leaf.start + min(leaf.node(index), leaf.size - 1)) }

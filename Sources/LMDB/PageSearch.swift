@@ -1,6 +1,6 @@
 import CLMDB
 
-/// A search in a page: what is looked for lies between two entries.
+/// A binary search for a key in a page, with its remaining range of nodes.
 struct PageSearch {
     let key: SoughtKey
     var page: Page
@@ -11,28 +11,29 @@ struct PageSearch {
         self.page = page
     }
 
-    /// Halves what is between, which is not nothing.
+    /// Halves the remaining range, which must not be empty.
     ///
-    /// - Parameter orAt: whether an entry with the key itself is looked for too, or only what is behind it.
+    /// - Parameter isAt: Whether an entry with the key itself matches, too, or only a greater one.
     @inline(__always)
     mutating func step(orAt isAt: Bool) throws(LMDBError) {
         let middle = (low + high) / 2
         guard let (found, beginning) = beginning(ofKey: middle) else { throw PageTree.damaged }
-        // The order of keys in tables without flags (`mdb_cmp_memn`). One that ends early is filled up with zeros here: if that says that
-        // they differ, they do so in this way.
+        // Tables without flags use the order of `mdb_cmp_memn`. A key shorter than eight bytes is
+        // padded with zeros: if the padded numbers differ, the keys differ in the same direction.
         var isBefore = beginning < key.beginning
         if beginning == key.beginning { isBefore = isLess(found, key.bytes, orSame: !isAt) }
-        // Half of these decisions come as a surprise, so they are no branch.
+        // Branchless: the processor would mispredict half of these comparisons.
         let mask = 0 &- (isBefore ? 1 : 0)
         low = (middle + 1) & mask | low & ~mask
         high = high & mask | middle & ~mask
     }
 
-    /// A key and its first eight bytes as a number. Nil if it is not in the page.
+    /// Returns a key and its first eight bytes as a number; nil if the key exceeds the page.
     @inline(__always)
     func beginning(ofKey index: Int) -> (UnsafeRawBufferPointer, UInt64)? {
         guard let key = page.key(index), let start = key.baseAddress else { return nil }
-        // In front of a key stands the header of its node, eight bytes: so eight bytes up to its end are in the page.
+        // The node's header of eight bytes precedes the key: the eight bytes up to its end are in
+        // the page.
         let length = min(key.count, 8)
         let number = UInt64(bigEndian: (start + length - 8).loadUnaligned(as: UInt64.self))
         return (key, number << UInt64(64 - 8 * length))

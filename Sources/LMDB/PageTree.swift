@@ -1,15 +1,17 @@
-// The tree of a table in a snapshot, as its pages lie in the map, and looking for a key in one of them.
+// The page tree of a table in a snapshot, read in place, and the search for keys in it.
 
 import CLMDB
 
-/// Where the pages of a table are. Every offset and number that is read from them is checked: a damaged file is an error.
+/// The location of a table's pages in the map.
+///
+/// Every offset and page number is checked: a damaged file is an error.
 struct PageTree {
     private let base: UnsafeRawPointer
     private let pageSize: Int
     let lastPage: Int
-    /// Nil if the table is empty.
+    /// The root page; nil if the table is empty.
     let root: Page?
-    /// How many levels of branches are above the leaves.
+    /// The number of branch levels above the leaves.
     let branches: Int
 
     private static let mainTable: MDB_dbi = 1
@@ -17,9 +19,9 @@ struct PageTree {
 
     static var damaged: LMDBError { LMDBError(.corrupted, operation: "walk") }
 
-    /// Nil where pages cannot be looked at.
+    /// Returns the tree of a table; nil where pages must not be read in place.
     ///
-    /// - Parameter name: the table's name.
+    /// - Parameter name: The table's name.
     static func of(_ table: Table, _ name: @autoclosure () -> String, _ transaction: RawTransaction) throws(LMDBError) -> PageTree? {
         guard let known = transaction.trees else { return nil }
         if let tree = known.pointee[table] { return tree }
@@ -29,7 +31,7 @@ struct PageTree {
     }
 
     private static func read(_ table: Table, _ name: String, _ transaction: RawTransaction) throws(LMDBError) -> PageTree? {
-        // What liblmdb keeps of a table under its name: u32, u16, u16 depth, u64 branch, leaf and overflow pages, entries, root.
+        // `MDB_db`: u32, u16 flags, u16 depth, u64 branch, leaf and overflow pages, entries, root.
         var name = name, k = MDB_val(), v = MDB_val()
         let code = name.withUTF8 { name in
             k = MDB_val(UnsafeRawBufferPointer(name))
@@ -38,7 +40,7 @@ struct PageTree {
         var statistics = MDB_stat(), information = MDB_envinfo()
         guard code == 0, v.mv_size == 48, let record = UnsafeRawPointer(v.mv_data),
             mdb_stat(transaction.pointer, table.handle, &statistics) == 0, let size = Page.usable(Int(statistics.ms_psize)),
-            // The same table, kept in the way that this reads.
+            // The record must agree with `mdb_stat`, and the table must have no flags.
             record.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == 0,
             Int(record.loadUnaligned(fromByteOffset: 6, as: UInt16.self)) == Int(statistics.ms_depth),
             record.loadUnaligned(fromByteOffset: 32, as: UInt64.self) == UInt64(statistics.ms_entries),
@@ -54,35 +56,36 @@ struct PageTree {
         return PageTree(base: base, pageSize: size, lastPage: last, root: root, branches: depth - 1)
     }
 
-    /// The page that a number says, not looked at. Nil if there is no such page.
+    /// Returns the page with a number, unread; nil if the number is out of range.
     @inline(__always)
     func page(_ number: Int) -> Page? {
         guard number > 1, number <= lastPage else { return nil }
         return Page(start: base + number * pageSize, size: pageSize)
     }
 
-    /// The page that a node of a branch leads to.
+    /// Returns the page that a node of a branch refers to.
     @inline(__always)
     func child(_ page: Page, _ index: Int) throws(LMDBError) -> Page {
         guard let number = page.child(index), let child = self.page(number), child.number == number else { throw PageTree.damaged }
         return child
     }
 
-    /// Whether a page has the number of its place.
+    /// Returns whether the number in a page matches its position in the map.
     @inline(__always)
     private func isInPlace(_ page: Page) -> Bool { base + page.number &* page.size == page.start }
 
-    /// The pages that must be the leaves with some keys, if they are anywhere. They are asked for, and not looked at.
+    /// Finds the leaves that must contain the keys, if the keys exist.
     ///
-    /// All keys go down the tree together, and in every page from one comparison to the next: so the memory that one of them needs comes
-    /// while others are compared.
+    /// The leaves are prefetched, not read. All searches descend the tree together, one comparison
+    /// at a time: while one search waits for memory, the others compare.
     func findLeaves(_ searches: UnsafeMutableBufferPointer<PageSearch>) throws(LMDBError) {
         for _ in 0..<branches {
             var steps = 0
             for index in searches.indices {
                 let page = searches[index].page, count = page.count
                 guard page.isBranch, isInPlace(page), count > 0 else { throw PageTree.damaged }
-                // The first key of a branch stands for everything that is less than the second.
+                // The first key of a branch counts as less than every key (mdb.c,
+                // `mdb_node_search`).
                 (searches[index].low, searches[index].high) = (1, count)
                 steps = max(steps, Int.bitWidth - count.leadingZeroBitCount)
             }
@@ -99,7 +102,7 @@ struct PageTree {
         }
     }
 
-    /// The value of a key in the leaf that `findLeaves` found.
+    /// Returns the value of a key in the leaf that `findLeaves` found.
     func value(of key: SoughtKey, in leaf: Page) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard leaf.isLeaf, isInPlace(leaf) else { throw PageTree.damaged }
         let index = try leaf.firstNotLess(key, from: 0)
@@ -110,11 +113,11 @@ struct PageTree {
 }
 
 extension Page {
-    /// The first entry from one on whose key is not less.
+    /// Returns the index of the first entry at or after `start` whose key is not less.
     @inline(__always)
     func firstNotLess(_ key: SoughtKey, from start: Int) throws(LMDBError) -> Int { try first(from: start, behind: key, orAt: true) }
 
-    /// The first entry from one on whose key is greater.
+    /// Returns the index of the first entry at or after `start` whose key is greater.
     @inline(__always)
     func firstGreater(_ key: SoughtKey, from start: Int) throws(LMDBError) -> Int { try first(from: start, behind: key, orAt: false) }
 

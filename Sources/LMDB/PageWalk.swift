@@ -1,37 +1,42 @@
-// A walk over a table of a snapshot along its pages, forward, many entries at a time.
+// A forward scan of a table in a snapshot along its pages, many entries at a time.
 //
-// Going from row to row with liblmdb waits for memory at every page: nothing says where the next one is before it is asked for. The branch
-// above the leaves does, so pages are asked for several leaves ahead, and come while others are looked at.
+// A liblmdb cursor waits for memory at every leaf, because the address of the next leaf is not
+// known in advance. The branch above the leaves has these addresses, so several leaves are
+// prefetched while earlier ones are read.
 
 public import CLMDB
 
-/// Asks the processor for memory that is soon looked at, and does not wait for it. Any address will do.
+/// Prefetches memory without waiting for it. Every address is permitted.
 @inlinable
 @inline(__always)
 package func ask(for address: UnsafeRawPointer) { tarn_prefetch(address) }
 
-/// The pages of a tree, from the root down to the leaf that the walk is at. Every offset and number is checked: a damaged file is an error.
+/// The path of a scan from the root of a tree down to its current leaf.
+///
+/// Every offset and page number is checked: a damaged file is an error.
 struct PageWalk: ~Copyable {
     private let tree: PageTree
-    /// A branch, and which of its children the walk is in.
+    /// A branch and the index of its current child.
     private struct Branch {
         var page: Page
         var index: Int
         var count: Int
     }
 
-    /// The branch above the leaf, the one above that, and those above it, the root first: most trees need no list of them.
+    /// The branch above the leaf, its parent, and the branches above those, root first.
+    ///
+    /// Most trees do not need the array.
     private var branch: Branch?
     private var parent: Branch?
     private var above: [Branch] = []
     private var leaf: Page?
     private var index = 0, count = 0
-    /// How many leaves ahead a page's header is asked for; its entries, less than half of that.
+    /// The number of leaves by which headers are prefetched; entries: less than half of it.
     private var distance = nearest
-    /// Up to which children of the branch they were asked for.
+    /// The last children of the branch whose headers and entries were prefetched.
     private var askedHeaders = 0, askedEntries = 0
     private static let nearest = 2, farthest = 16
-    /// Entries of pages with more of them lie so close together that the processor fetches them by itself.
+    /// The most entries of a page that are prefetched: the processor prefetches closer ones itself.
     private static let fewEntries = 20, fewLongEntries = 6
 
     init(_ tree: PageTree) { self.tree = tree }
@@ -53,7 +58,7 @@ struct PageWalk: ~Copyable {
         while page.isBranch {
             let count = page.count
             guard count > 0, above.count < PageTree.deepest else { throw PageTree.damaged }
-            // The first key of a branch stands for everything that is less than the second.
+            // The first key of a branch counts as less than every key (mdb.c, `mdb_node_search`).
             let behind = key.bytes.isEmpty ? 1 : try page.firstGreater(key, from: 1)
             if let branch {
                 if let parent { above.append(parent) }
@@ -107,11 +112,13 @@ struct PageWalk: ~Copyable {
         }
     }
 
-    /// Asks for leaves that come after this one: the farther, the longer the walk is. Most walks end soon.
+    /// Prefetches the following leaves.
+    ///
+    /// The distance grows with the scan, since most scans are short.
     private mutating func askAhead() {
         guard let branch else { return }
         let last = branch.count - 1
-        // The headers of pages, and then of those whose headers have come meanwhile the entries.
+        // Headers are prefetched first. Entries follow for the pages whose headers have arrived.
         let headers = min(branch.index + distance, last)
         while askedHeaders < headers {
             askedHeaders += 1
@@ -134,7 +141,7 @@ struct PageWalk: ~Copyable {
         let count = page.count
         guard count <= fewEntries else { return }
         for index in 0..<count {
-            // The key, where most rows say where their values are, and of longer ones the first of these.
+            // The key, the field directory of most rows, and for longer rows the first values.
             let node = page.start + min(page.node(index), page.size - 1)
             tarn_prefetch(node)
             tarn_prefetch(node + 64)

@@ -1,9 +1,9 @@
 import CLMDB
 
-/// A cursor of liblmdb. Whoever opened it closes it before the transaction ends.
+/// A cursor of liblmdb. The code that opened it must close it before the transaction ends.
 package struct RawCursor {
     let pointer: OpaquePointer
-    /// Whether all pages that it sees lie in the map.
+    /// Whether all pages that the cursor sees are in the map.
     let isSnapshot: Bool
 
     package typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
@@ -15,10 +15,10 @@ package struct RawCursor {
     package func next() throws(LMDBError) -> Entry? { try move(MDB_NEXT) }
     package func previous() throws(LMDBError) -> Entry? { try move(MDB_PREV) }
 
-    /// The first entry whose key is not less.
+    /// Moves to the first entry whose key is not less.
     package func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? { try move(MDB_SET_RANGE, key) }
 
-    /// The entry with this key.
+    /// Moves to the entry with this key.
     package func find(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? { try move(MDB_SET_KEY, key) }
 
     package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false) throws(LMDBError) {
@@ -26,7 +26,7 @@ package struct RawCursor {
         try check(mdb_cursor_put(pointer, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
     }
 
-    /// Reserves room for a value; the caller fills all of it before the next change.
+    /// Reserves space for a value, which the caller fills completely before the next change.
     package func reserve(
         _ key: UnsafeRawBufferPointer, count: Int, append: Bool = false
     ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
@@ -35,13 +35,14 @@ package struct RawCursor {
         return UnsafeMutableRawBufferPointer(start: v.mv_data, count: v.mv_size)
     }
 
-    /// Takes out the entry that the cursor is at; `next` then leads to the one behind it.
+    /// Removes the current entry; `next` then moves to the entry behind it.
     package func delete() throws(LMDBError) { try check(mdb_cursor_del(pointer, 0), "delete") }
 
-    /// The number of entries from one key on, up to another or the end, at most a bound. An empty `lower` is the beginning.
+    /// Counts the entries from one key up to another or to the end, at most `bound`.
     ///
-    /// The entry behind the last one is looked up first and known again by where it lies: pages do not move while nothing
-    /// changes. So no key is compared on the way.
+    /// An empty `lower` is the beginning. The entry at `upper` is looked up first and recognised by
+    /// its address, since pages do not move without a change. Therefore no keys are compared on the
+    /// way.
     package func count(
         from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer?, upTo bound: Int = .max
     ) throws(LMDBError) -> Int {
@@ -56,7 +57,8 @@ package struct RawCursor {
         var page = leaf(holding: start.key.baseAddress, pageSize)
         while count < bound {
             if let found = page {
-                // What is left of the page is counted by its header; then the cursor goes to the last of it.
+                // The rest of the page is counted from its header; then the cursor moves to its
+                // last entry.
                 let here = k.mv_data.map { UnsafeRawPointer($0) } ?? start.key.baseAddress
                 if let (left, last) = found.entries(behind: here, upTo: end) {
                     count += left
@@ -64,7 +66,7 @@ package struct RawCursor {
                     guard try seek(last) != nil else { return count }
                 }
             }
-            // No value is asked for, as mdb_dump.c does.
+            // The value is not requested (as in mdb_dump.c).
             let code = mdb_cursor_get(pointer, &k, nil, MDB_NEXT)
             if code == MDB_NOTFOUND { break }
             try check(code, "cursor")
@@ -84,7 +86,7 @@ package struct RawCursor {
         var k = MDB_val(key), v = MDB_val()
         let code = mdb_cursor_get(pointer, &k, &v, operation)
         if code == 0 { return (UnsafeRawBufferPointer(k), UnsafeRawBufferPointer(v)) }
-        // A key of no bytes, or one beyond the limit, is not in any table.
+        // An empty key, and a key beyond the limit, are in no table.
         guard code == MDB_NOTFOUND else { throw LMDBError(code: code, operation: "cursor") }
         return nil
     }

@@ -1,14 +1,14 @@
-// The unsafe layer that the store's hot paths use: pointers into the map, valid until the next change or the end of the
-// transaction. For this package only; everyone else uses spans.
+// The unsafe layer for the store's hot paths: pointers into the map, valid until the next change or
+// the end of the transaction. Only for this package; public API uses spans.
 
 import CLMDB
 
-/// A transaction of liblmdb. Whoever holds one must not use it after its closure has returned.
+/// A transaction of liblmdb, which must not be used after its closure has returned.
 package struct RawTransaction {
     package let pointer: OpaquePointer
     /// The bounds of a write transaction; nil for a snapshot.
     let growth: UnsafeMutablePointer<Growth>?
-    /// Of a snapshot: what is known of its pages.
+    /// The cached page trees of a snapshot; nil for a write transaction.
     let trees: UnsafeMutablePointer<KnownTrees>?
 
     init(
@@ -19,13 +19,16 @@ package struct RawTransaction {
         self.trees = trees
     }
 
-    /// The same in fewer words, for who keeps it beside every row.
+    /// A smaller form of the transaction, for callers that store it beside every row.
     package var bare: BareTransaction { BareTransaction(pointer: pointer, growth: growth) }
 
-    /// Whether it shows one state for as long as it lasts, and nothing moves in it.
+    /// Whether the transaction shows one constant state, in which nothing moves.
     package var isSnapshot: Bool { growth == nil }
 
-    /// Of a snapshot: the commit that it shows. Two snapshots of one environment with the same number are the same.
+    /// The id of the transaction.
+    ///
+    /// For a snapshot, it is the commit that it shows: equal ids in one environment mean equal
+    /// snapshots.
     package var id: Int { mdb_txn_id(pointer) }
 
     package func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
@@ -59,7 +62,7 @@ package struct RawTransaction {
         return true
     }
 
-    /// Takes everything out of a table.
+    /// Removes all entries of a table.
     package func removeAll(_ table: Table) throws(LMDBError) {
         try check(mdb_drop(pointer, table.handle, 0), "empty")
     }

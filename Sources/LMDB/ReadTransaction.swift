@@ -1,8 +1,8 @@
 import CLMDB
 
-/// A snapshot of the environment. It does not change, and blocks nobody.
+/// A snapshot of the environment. It does not change and blocks no other transaction.
 ///
-/// It is a view that is lent: neither it nor the bytes that it lends can leave the closure.
+/// It is a borrowed view: neither it nor its bytes can leave the closure.
 public struct ReadTransaction: ~Escapable {
     package let raw: RawTransaction
 
@@ -11,19 +11,20 @@ public struct ReadTransaction: ~Escapable {
         self.raw = raw
     }
 
-    /// The value of a key, or nil. The bytes are the file's own: nothing is copied.
+    /// Returns the value of a key, or nil. The bytes are those of the map: nothing is copied.
     @_lifetime(copy self)
     public func get(_ table: Table, _ key: RawSpan) throws(LMDBError) -> RawSpan? {
         guard let value = try key.withUnsafeBytes({ key throws(LMDBError) in try raw.get(table, key) }) else { return nil }
         return _overrideLifetime(RawSpan(_unsafeBytes: value), copying: self)
     }
 
-    /// A cursor on a table.
+    /// Opens a cursor on a table.
     @_lifetime(copy self)
     public func cursor(_ table: Table) throws(LMDBError) -> Cursor {
         _overrideLifetime(Cursor(try raw.cursor(table)), copying: self)
     }
 
+    /// Returns the number of pages and entries of a table.
     public func statistics(_ table: Table) throws(LMDBError) -> TableStatistics { try raw.statistics(table) }
 
     /// The id of the last transaction that this snapshot contains.

@@ -1,14 +1,16 @@
-// Read transactions that wait to be renewed, and the marks of threads that are inside one.
+// The pool of read transactions for reuse.
 
 import CLMDB
 import Glibc
 
-/// A pool of read transactions that were reset: renewing one costs a fraction of beginning one.
+/// A pool of reset read transactions: renewing one costs a fraction of beginning one.
 final class ReaderPool: Sendable {
-    /// More are made when more threads read at once, but not kept.
+    /// The number of idle transactions that are kept.
+    ///
+    /// More are created if more threads read at once.
     static let capacity = 32
 
-    /// A transaction, and what is known of the pages of its snapshot.
+    /// A read transaction and the cached page trees of its snapshot.
     struct Reader {
         let transaction: OpaquePointer
         let trees: UnsafeMutablePointer<KnownTrees>
@@ -21,13 +23,14 @@ final class ReaderPool: Sendable {
     }
 
     private struct Idle: @unchecked Sendable {
-        // With MDB_NOTLS a reset read transaction belongs to no thread; the lock hands each one to one thread at a time.
+        // With MDB_NOTLS, a reset read transaction belongs to no thread. The lock passes each one
+        // to one thread at a time.
         var readers: [Reader] = []
     }
 
     private let idle = Guarded(Idle())
 
-    /// A read transaction on the newest snapshot.
+    /// Returns a read transaction on the newest snapshot.
     func take(_ environment: Environment) throws(LMDBError) -> Reader {
         if let pooled = idle.withLock({ $0.readers.popLast().map(Transfer.init) })?.reader {
             let code = mdb_txn_renew(pooled.transaction)
@@ -38,7 +41,7 @@ final class ReaderPool: Sendable {
         var transaction: OpaquePointer?
         var code = mdb_txn_begin(environment.env, nil, UInt32(MDB_RDONLY), &transaction)
         if code == MDB_READERS_FULL {
-            // Slots of processes that died are freed on demand.
+            // Slots of dead processes are freed on demand.
             environment.freeSlotsOfDeadReaders()
             code = mdb_txn_begin(environment.env, nil, UInt32(MDB_RDONLY), &transaction)
         }
@@ -74,18 +77,22 @@ final class ReaderPool: Sendable {
 }
 
 extension Environment {
-    /// How many pages the file may grow before dead readers are looked for.
+    /// The growth of the file, in pages, after which dead readers are looked for again.
     private static let growthBeforeCheck = 256
 
-    /// Frees the slots of processes that ended inside a snapshot. As long as they are taken, no page that was freed since is
-    /// used again, and the file grows with every write.
+    /// Frees the slots of processes that ended inside a snapshot.
+    ///
+    /// While such a slot is occupied, pages that were freed later are not reused, and the file
+    /// grows with every write.
     package func freeSlotsOfDeadReaders() {
         var dead: Int32 = 0
         mdb_reader_check(env, &dead)
         checkedPage.store(lastPage, ordering: .relaxed)
     }
 
-    /// The same if the file has grown since the last time. Called after every commit.
+    /// Frees the slots of dead readers if the file has grown since the last check.
+    ///
+    /// Called after every commit.
     func freeSlotsOfDeadReadersAfterGrowth() {
         if lastPage >= checkedPage.load(ordering: .relaxed) + Environment.growthBeforeCheck { freeSlotsOfDeadReaders() }
     }

@@ -1,12 +1,13 @@
 import Glibc
 
-/// A slot of the table of readers.
+/// A slot of the reader table.
 public struct ReaderSlot: Sendable, Hashable {
-    /// The process, in the namespace of whoever wrote it down.
+    /// The process id, in the PID namespace of the process that registered it.
     public var processID: Int32
-    /// What a snapshot contains that is being read; nil for one that waits to be used again.
+    /// The id of the snapshot in use; nil for an idle slot.
     public var transaction: Int?
 
+    /// Creates a slot.
     public init(processID: Int32, transaction: Int?) {
         self.processID = processID
         self.transaction = transaction

@@ -1,6 +1,6 @@
 import CLMDB
 
-/// A key that is looked for. Its first bytes are compared as one number; most keys differ there.
+/// A key to look up. Its first bytes are compared as one number; most keys differ there.
 struct SoughtKey {
     let bytes: UnsafeRawBufferPointer
     let beginning: UInt64

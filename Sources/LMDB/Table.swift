@@ -1,6 +1,6 @@
 import CLMDB
 
-/// A table (named database) of an environment. A plain handle, valid as long as its environment is open.
+/// A table (named database) of an environment: a plain handle, valid while its environment is open.
 public struct Table: Sendable, Hashable {
     package let handle: MDB_dbi
 }

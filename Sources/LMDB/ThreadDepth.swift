@@ -1,9 +1,9 @@
 import CLMDB
 import Glibc
 
-/// How deep the calling thread is inside transactions of one environment.
+/// The nesting depth of the calling thread in transactions of one environment.
 struct ThreadDepth: Sendable {
-    /// What a write adds: more than any number of reads.
+    /// The depth that a write adds: more than any number of reads.
     static let write = 1 << 32
 
     private let key: pthread_key_t

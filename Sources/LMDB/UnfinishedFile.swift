@@ -1,24 +1,26 @@
-// A data file whose making was cut off: by a full disk, or by the end of the process.
+// A data file whose creation was interrupted, by a full disk or by the end of the process.
 //
-// liblmdb makes a file by writing both meta pages in one call. If only the first of them arrived, or after a loss of power only one of
-// them or none, it refuses the file for ever. Nothing was ever stored in such a file, so it can be made again. What comes behind the meta
-// pages is written only after they are on the disk: see `Environment.open`.
+// liblmdb creates a file by writing both meta pages in one call. If only the first one was written,
+// or if a loss of power kept only one of them or none, liblmdb refuses the file for ever. Such a
+// file never stored data, so it can be recreated. Pages behind the meta pages are written only
+// after these are on the disk: see `Environment.open`.
 
 import Glibc
 
 enum UnfinishedFile {
     private static let metaSize = 152
-    /// How long, in milliseconds, another process may need to make the file that is found half made.
+    /// The time, in milliseconds, that another process may need to complete an unfinished file.
     private static let patience = 1000
 
-    /// Empties the data file of a directory if it was never finished; liblmdb then makes it again. Like `DataFile.check`, only
-    /// for a file that is not open in this process.
+    /// Empties the data file of a directory if it is unfinished; liblmdb then recreates it.
     ///
-    /// - Throws: `LMDBError` if `lock.mdb` cannot be opened, or the file not changed.
+    /// As for `DataFile.check`, the file must not be open in this process.
+    ///
+    /// - Throws: `LMDBError` if `lock.mdb` cannot be opened or the file cannot be truncated.
     static func empty(in directory: String) throws(LMDBError) {
         let path = directory + "/data.mdb"
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
-        // What cannot be opened is judged by who comes next.
+        // The next check reports a file that cannot be opened.
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         for _ in 0..<patience {
@@ -28,9 +30,11 @@ enum UnfinishedFile {
         }
     }
 
-    /// Not longer than two pages, each of which is the meta page of transaction 0 without any root (`struct MDB_meta`), or has nothing but
-    /// zeros, or is not all there; and not both of the first kind and whole. No transaction has been written through it. What is shorter than the content of a
-    /// meta page may be anything.
+    /// Returns whether the file contains no transaction and lacks a complete pair of meta pages.
+    ///
+    /// An unfinished file has at most two pages. Each is the meta page of transaction 0 without any
+    /// root (`struct MDB_meta`), or all zeros, or cut short; and they are not two complete meta
+    /// pages. A file shorter than the content of a meta page may be anything and does not count.
     private static func isUnfinished(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size >= metaSize, status.st_size <= 2 * largestPage else { return false }
@@ -42,7 +46,7 @@ enum UnfinishedFile {
         let areFresh = pages.map(isFreshMeta)
         guard areFresh != [true, true] || bytes.count < 2 * said else { return false }
         return zip(pages, areFresh).allSatisfy { page, isFresh in
-            // The beginning of a second one says nothing yet.
+            // A second page that is cut within its meta data has no valid content yet.
             isFresh || page.allSatisfy { $0 == 0 } || (page.count < metaSize && areFresh[0])
         }
     }
@@ -54,8 +58,11 @@ enum UnfinishedFile {
             && page.u64(128) == DataFile.invalidPage && page.u64(144) == 0
     }
 
-    /// Empties the file under the lock that liblmdb itself holds from before it makes the file until after it
-    /// (`mdb_env_excl_lock`: the first byte of `lock.mdb`). False if another process has it.
+    /// Empties the file under the lock that liblmdb holds while it creates the file.
+    ///
+    /// The lock is on the first byte of `lock.mdb` (`mdb_env_excl_lock`).
+    ///
+    /// - Returns: False if another process holds the lock.
     private static func emptyAlone(_ descriptor: Int32, _ lockPath: String, _ path: String) throws(LMDBError) -> Bool {
         let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.of(path) ?? 0o600)
         guard lock >= 0 else { throw LMDBError(code: errno, operation: "open", path: lockPath) }

@@ -1,6 +1,6 @@
 import CLMDB
 
-/// The one write transaction of an environment: everything in it is committed together, or nothing.
+/// The write transaction of an environment: its changes are committed together or not at all.
 public struct WriteTransaction: ~Copyable {
     package let raw: RawTransaction
     let environment: Environment
@@ -12,14 +12,16 @@ public struct WriteTransaction: ~Copyable {
         self.mayOpenTables = mayOpenTables
     }
 
-    /// The value of a key, or nil, as this transaction has left it. The bytes cannot be held across the next change.
+    /// Returns the current value of a key, or nil. The bytes are valid until the next change.
     @_lifetime(borrow self)
     public func get(_ table: Table, _ key: RawSpan) throws(LMDBError) -> RawSpan? {
         guard let value = try key.withUnsafeBytes({ key throws(LMDBError) in try raw.get(table, key) }) else { return nil }
         return _overrideLifetime(RawSpan(_unsafeBytes: value), borrowing: self)
     }
 
-    /// - Throws: `.badValueSize`, `.mapFull`; `.fileLimit` if the file has a limit and has reached it.
+    /// Stores a value under a key, and replaces the previous one.
+    ///
+    /// - Throws: `.badValueSize`, `.mapFull`; `.fileLimit` if the file has reached its limit.
     public mutating func put(_ table: Table, _ key: RawSpan, _ value: RawSpan) throws(LMDBError) {
         try raw.willAdd()
         try key.withUnsafeBytes { key throws(LMDBError) in
@@ -27,33 +29,39 @@ public struct WriteTransaction: ~Copyable {
         }
     }
 
-    /// Returns whether there was such a key.
+    /// Removes a key, and returns whether it existed.
     @discardableResult
     public mutating func delete(_ table: Table, _ key: RawSpan) throws(LMDBError) -> Bool {
         try key.withUnsafeBytes { key throws(LMDBError) in try raw.delete(table, key) }
     }
 
+    /// Opens a cursor on a table.
     @_lifetime(borrow self)
     public func cursor(_ table: Table) throws(LMDBError) -> Cursor {
         _overrideLifetime(Cursor(try raw.cursor(table)), borrowing: self)
     }
 
-    /// Opens a table, made if it is not there. The handle may be used outside once this transaction has committed.
-    /// Only inside ``Environment/writeOpeningTables(_:)``; calling it elsewhere is a programmer's error and traps.
+    /// Opens a table, and creates it if it does not exist.
+    ///
+    /// The handle may be used elsewhere after this transaction has committed. Only inside
+    /// ``Environment/writeOpeningTables(_:)``; a call elsewhere is a programming error and traps.
     public mutating func table(_ name: String) throws(LMDBError) -> Table {
         precondition(mayOpenTables, "tables are opened inside writeOpeningTables(_:)")
         return try environment.openTable(name, in: raw, flags: UInt32(MDB_CREATE))
     }
 
+    /// Returns the number of pages and entries of a table.
     public func statistics(_ table: Table) throws(LMDBError) -> TableStatistics { try raw.statistics(table) }
 
-    /// The id that this transaction commits under.
+    /// The id under which this transaction commits.
     public var id: Int { raw.id }
 
-    /// Runs the closure in a child transaction: if it throws, what it did is undone and this transaction goes on without it;
-    /// also after `.mapFull` and `.fileLimit`. What it did is committed with this transaction, or not at all.
+    /// Runs the closure in a child transaction.
     ///
-    /// A child costs about 10 µs, and room for what it changes in memory.
+    /// If the closure throws, its changes are undone and this transaction continues, also after
+    /// `.mapFull` and `.fileLimit`. Otherwise its changes are committed with this transaction.
+    ///
+    /// A child costs about 10 µs, and memory for its changed pages.
     public mutating func child<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
         try environment.run(parent: raw, mayOpenTables: false, body)
     }

@@ -1,22 +1,23 @@
-// Whose turn it is to begin a write transaction, among threads and processes.
+// The fair lock in front of the write mutex, for threads and processes.
 //
-// liblmdb has one mutex for all writers, and a mutex is not fair: a process that writes back to back takes it again before
-// one that waits has woken up, and starves it for seconds. So there is a turnstile in front of it: whoever wants to write
-// holds `turn.lock` while it waits for the mutex, and lets go as soon as it has it. The last writer, when it comes again,
-// has to queue at the turnstile, behind the one that is waiting for the mutex.
+// liblmdb has one mutex for all writers, and it is not fair: a process that writes back to back
+// takes it again before a waiting process has woken up, and starves that process for seconds.
+// Therefore a writer holds `turn.lock` while it waits for the mutex, and releases `turn.lock` when
+// it has the mutex. The previous writer then queues behind the one that waits for the mutex.
 
 import CLMDB
 import Glibc
 
-/// The turnstile of one environment: a thread passes one lock, then the process passes `flock` on `turn.lock`.
+/// The fair lock of one environment: a lock between threads, then `flock` on `turn.lock`.
 ///
-/// `flock` belongs to the open file description, so that one descriptor does for a process only behind a lock of its own;
-/// and it ends with the process that held it: a killed one leaves nothing to clean up.
+/// `flock` belongs to the open file description, so the threads of a process that share the
+/// descriptor need a lock of their own. The system releases it when the process ends: a killed
+/// process leaves nothing to clean up.
 final class WriterTurn: Sendable {
     private let threads = Lock()
     private let descriptor: Int32
 
-    /// - Throws: `.permission` and the like, if the file cannot be opened or made.
+    /// - Throws: `LMDBError`, such as `.permission`, if the file cannot be opened or created.
     init(directory: String) throws(LMDBError) {
         let path = directory + "/turn.lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
@@ -25,7 +26,7 @@ final class WriterTurn: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Runs the body, which waits for liblmdb's mutex, when it is this thread's turn.
+    /// Runs the body, which waits for liblmdb's mutex, while holding the lock.
     func take<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
         threads.lock()
         defer { threads.unlock() }

@@ -1,7 +1,8 @@
-// Looks at everything in a store, and compares it with what has to be there.
+// The check of a whole store against its workload.
 //
-// A line of standard input names a store, and for each stream how far it must have come: `PATH<TAB>0=17..18<TAB>1=3..3`.
-// For each store a line: `ok<TAB>PATH<TAB>0=17<TAB>1=3<TAB>sequence`, or `bad<TAB>PATH<TAB>what is wrong`.
+// A line of standard input names a store, and bounds for the progress of each stream:
+// `PATH<TAB>0=17..18<TAB>1=3..3`. The answer for each store is a line:
+// `ok<TAB>PATH<TAB>0=17<TAB>1=3<TAB>sequence`, or `bad<TAB>PATH<TAB>the problem`.
 
 import Foundation
 import LMDB
@@ -13,8 +14,11 @@ struct Problem: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// - Parameter further: whether each store then gets one more transaction of stream 0, and is checked once more.
-/// - Returns: 0 if every store is as it should be.
+/// Checks the stores that standard input names.
+///
+/// - Parameter further: Whether each store then gets one more transaction of stream 0 and another
+///   check.
+/// - Returns: 0 if every store is as expected.
 func checkStores(further: Bool) -> Int32 {
     var status: Int32 = 0
     while let line = readLine() {
@@ -23,7 +27,7 @@ func checkStores(further: Bool) -> Int32 {
         do {
             var bounds: [Int: ClosedRange<Int>] = [:]
             for word in words.dropFirst() {
-                // Units of an import are the stream -1.
+                // Units of an import are stream -1.
                 let numbers = word.replacingOccurrences(of: "import", with: "-1").split(whereSeparator: { "=.".contains($0) }).compactMap { Int($0) }
                 guard numbers.count == 3, numbers[1] <= numbers[2] else { throw Problem("`\(word)` is no bound") }
                 bounds[numbers[0]] = numbers[1]...numbers[2]
@@ -46,10 +50,10 @@ func checkStores(further: Bool) -> Int32 {
     return status
 }
 
-/// Units of an import are there, as many as there must be, and nothing is wrong with the store.
+/// Checks the number of imported units and the consistency of the store.
 ///
-/// - Parameter further: whether one more unit is imported, and the store checked once more.
-/// - Returns: how many there are.
+/// - Parameter further: Whether one more unit is imported and the store is checked again.
+/// - Returns: The number of units before that.
 private func checkImport(_ path: String, _ bounds: ClosedRange<Int>, further: Bool) throws -> Int {
     func check(_ store: Store, _ bounds: ClosedRange<Int>) throws -> Int {
         let count = try store.read { try ImportWorkload.count($0) }
@@ -64,7 +68,7 @@ private func checkImport(_ path: String, _ bounds: ClosedRange<Int>, further: Bo
     return try check(store, count + 1...count + 1) - 1
 }
 
-/// Writes all tables out but `meta`, which has the store's UUID and times in it.
+/// Dumps all tables except `meta`, which contains the store's UUID and times.
 func dump(_ path: String) throws {
     var isMeta = false
     try TableDump(fileAt: path).tables { line in
@@ -75,7 +79,9 @@ func dump(_ path: String) throws {
     }
 }
 
-/// - Returns: 0 if nothing is wrong with a store.
+/// Verifies a store and prints the findings.
+///
+/// - Returns: 0 if the store is sound.
 func verify(_ path: String) throws -> Int32 {
     let report = try StoreVerification(ofStoreAt: path)
     if report.isSound { say("sound") }
@@ -88,7 +94,7 @@ struct Check {
     let store: Store
     private var bounds: [Int: ClosedRange<Int>]
 
-    /// Opens the store as the next writer would.
+    /// Opens the store as a writer does.
     init(_ path: String, _ bounds: [Int: ClosedRange<Int>]) throws {
         store = try Store.open(at: path, schema: Workload.schema)
         self.bounds = bounds
@@ -111,7 +117,7 @@ struct Check {
         return summary
     }
 
-    /// What knows nothing of workloads finds nothing either.
+    /// Verifies the store independently of the workload.
     private func checkEverything() throws {
         let report = try StoreVerification(ofStoreAt: store.path)
         guard report.isSound, report.isHeld else {
@@ -119,15 +125,19 @@ struct Check {
         }
     }
 
-    /// Writes the next transaction of stream 0, which must then be there.
+    /// Writes the next transaction of stream 0, which the next check then requires.
     mutating func write() throws {
         let number = try store.read { try Workload.count(of: 0, $0.access) } + 1
         try store.write { try Workload(stream: 0).run(number, &$0) }
         bounds[0] = number...number
     }
 
-    /// Every stream has come as far as it must have, and no further than it can have; none by half, since the shared counter
-    /// is written in every transaction. Returns the streams and how far they have come.
+    /// Checks that the progress of every stream is within its bounds.
+    ///
+    /// Every transaction also increments the shared counter, so its value reveals a partial
+    /// transaction.
+    ///
+    /// - Returns: The progress of each stream.
     private func checkCounters(_ access: StoreAccess) throws -> [Int: Int] {
         var counts: [Int: Int] = [:]
         for (stream, bounds) in bounds {
@@ -145,7 +155,9 @@ struct Check {
         return counts
     }
 
-    /// Every row has a good checksum and a body without a fault. Returns the keys and versions by entity.
+    /// Checks the checksum and the body of every row.
+    ///
+    /// - Returns: The keys and versions by entity.
     private func checkRows(_ access: StoreAccess) throws -> [String: [[UInt8]: UInt64]] {
         var found: [String: [[UInt8]: UInt64]] = [:]
         for entity in access.catalog.entities {
@@ -163,7 +175,7 @@ struct Check {
         return found
     }
 
-    /// Every record that the streams have written, with every field, and no other.
+    /// Checks that the store has exactly the records of the streams, with every field.
     private func checkRecords(_ access: StoreAccess, _ counts: [Int: Int]) throws {
         var expected: [String: [RecordKey: Workload.Item]] = [:]
         for (stream, count) in counts where count > 0 {
@@ -192,7 +204,7 @@ struct Check {
         }
     }
 
-    /// The entries of every index are those that the rows make, and no others.
+    /// Checks that every index has exactly the entries of the rows.
     private func checkIndexes(_ access: StoreAccess) throws {
         for entity in access.catalog.entities {
             for field in entity.fields {
@@ -204,7 +216,7 @@ struct Check {
                     }
                     return true
                 }
-                // The same target twice in a list is one entry.
+                // Duplicates of a target in a list are one entry.
                 expected = Set(expected).sorted { $0.lexicographicallyPrecedes($1) }
                 let cursor = try access.raw.cursor(access.state.index(index))
                 defer { cursor.close() }
@@ -223,7 +235,7 @@ struct Check {
         }
     }
 
-    /// Both ends of every relationship say the same.
+    /// Checks that both ends of every relationship agree.
     private func checkRelationships(_ reader: StoreReader) throws {
         var linesOfOrder: [RecordKey: [RecordKey]] = [:], linesOfTag: [RecordKey: Set<RecordKey>] = [:]
         try reader.forEach("Line") { line in
@@ -250,8 +262,9 @@ struct Check {
         }
     }
 
-    /// The change log has every commit in turn, with every change of its transaction; played back it gives the rows and their
-    /// versions.
+    /// Checks that the change log has every commit in full and in order.
+    ///
+    /// A replay of the log must give the stored rows and versions.
     private func checkChanges(
         _ access: StoreAccess, _ rows: [String: [[UInt8]: UInt64]], _ counts: [Int: Int]
     ) throws {
@@ -274,7 +287,7 @@ struct Check {
         }
     }
 
-    /// Every page of the file is a table's, free, or the environment's own: none is lost, none is counted twice.
+    /// Checks that every page is in a table, free or the environment's own, and only one of these.
     private func checkPages() throws {
         let environment = store.environment
         let tables = try environment.existingTables(environment.tableNames()).compactMap(\.self)

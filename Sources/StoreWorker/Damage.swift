@@ -1,12 +1,15 @@
-// Damages a store, past everything that keeps it whole: the proof that the check sees it.
+// Deliberate damage of a store, which proves that the check finds it.
 
 import Foundation
 import LMDB
 import TarnStore
 
-/// - Parameter kind: `row` removes a record but nothing else of it; `index`, `inverse` and `entry` remove an entry of an
-///   attribute's index, of a relationship's, and of the change log; `extra` adds one to an index; `byte` changes a byte of a
-///   row; `tail` removes the shared counter; `pages` loses the list of free pages.
+/// Damages a store, bypassing all that keeps it consistent.
+///
+/// - Parameter kind: `row` removes only the row of a record; `index`, `inverse` and `entry` remove
+///   an entry of an attribute's index, of a relationship's index and of the change log; `extra`
+///   adds an entry to an index; `byte` changes a byte of a row; `tail` removes the shared counter;
+///   `pages` empties the list of free pages.
 func damage(_ path: String, _ kind: String) throws {
     if kind == "pages" { return try forgetFreePages(path + "/data.mdb") }
     let store = try Store.open(at: path, schema: Workload.schema)
@@ -34,7 +37,7 @@ func damage(_ path: String, _ kind: String) throws {
             _ = try RecordKey(Workload.shared).storageKey.withUnsafeBytes { try raw.delete(table, $0) }
             return
         }
-        // One from the middle, where there is one.
+        // An entry from the middle, if there are enough.
         var entry = try cursor.first()
         for _ in 0..<7 { entry = try cursor.next() ?? cursor.last() }
         guard let (key, value) = entry else { throw Problem("\(name) is empty") }
@@ -52,11 +55,13 @@ func damage(_ path: String, _ kind: String) throws {
     }
 }
 
-/// Makes the list of free pages empty in both meta pages (mdb.c, `struct MDB_meta`; pages of 4096 bytes).
+/// Empties the list of free pages in both meta pages.
+///
+/// The layout is that of `struct MDB_meta` in mdb.c, with pages of 4096 bytes.
 private func forgetFreePages(_ path: String) throws {
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
     for page in [UInt64(0), 4096] {
-        // The first of `mm_dbs`: depth and the numbers of pages and entries, then the root.
+        // The first of `mm_dbs`, the free list: zeros from the depth to the entries, then no root.
         try file.seek(toOffset: page + 46)
         try file.write(contentsOf: Data(repeating: 0, count: 80 - 46) + Data(repeating: 0xFF, count: 8))
     }

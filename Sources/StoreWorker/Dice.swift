@@ -1,11 +1,12 @@
-// Mutates a store's file again and again, and looks at each with all of the inspector: whatever it is, that ends with a report or a typed
-// error. Faster than a process for each: what ends this one is the find.
+// Random mutations of a store's file, each read with the whole inspector, which must end with a
+// report or a typed error. One process runs them all, which is faster; a mutation that ends it is a
+// find.
 
 import Foundation
 import TarnInspect
 import TarnStore
 
-/// Evenly spread, from a seed.
+/// A uniform random generator with a seed.
 private struct Dice {
     var state: UInt64
     mutating func roll(_ count: Int) -> Int {
@@ -17,7 +18,10 @@ private struct Dice {
     }
 }
 
-/// Says `mutant NUMBER` before each, and `sound N` at the end: how many were as good as the original.
+/// Mutates a store `count` times.
+///
+/// Prints `mutant NUMBER` before each mutation, and `sound N` at the end: the number of mutants
+/// without findings.
 func mutate(_ path: String, seed: UInt64, count: Int) throws {
     let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
     let folder = path + ".mutant", new = path + ".salvaged", file = URL(fileURLWithPath: folder + "/data.mdb")
@@ -45,11 +49,11 @@ func mutate(_ path: String, seed: UInt64, count: Int) throws {
     say("sound \(sound)")
 }
 
-/// One change of a few bytes, mostly of those that lead somewhere.
+/// Makes one change of a few bytes, mostly of page numbers and offsets.
 private func mutate(_ bytes: inout [UInt8], _ dice: inout Dice) {
     let size = 4096, pages = bytes.count / size
     let page = dice.roll(8) == 0 ? dice.roll(2) : dice.roll(pages)
-    // Where things stand in a page: in a meta page, in a header, in the list of nodes, in a node.
+    // A position in a meta page, a header, the list of node offsets or a node.
     func place(_ dice: inout Dice) -> Int {
         if page < 2 { return dice.roll(152) }
         switch dice.roll(4) {
@@ -68,7 +72,7 @@ private func mutate(_ bytes: inout [UInt8], _ dice: inout Dice) {
     case 2: for index in start..<min(bytes.count, start + 1 + dice.roll(8)) { bytes[index] = 0xFF }
     case 3: for index in start..<min(bytes.count, start + 1 + dice.roll(8)) { bytes[index] = 0 }
     default:
-        // The number of some page.
+        // A random page number.
         let number = dice.roll(pages + 2)
         for index in 0..<4 where start + index < bytes.count { bytes[start + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
     }

@@ -1,11 +1,14 @@
-// A store whose schema changes again and again: what the rounds declare, and the commands that write and change it meanwhile.
+// A store with a changing schema: the schemas of the rounds, and the commands that write and change
+// it.
 
 import Foundation
 import Glibc
 import TarnStore
 
-/// The schemas of the rounds. What a round changes has to be built anew: the order of components, conditions, unique ones,
-/// attributes that come; kinds come too, and names change.
+/// The schemas of the rounds.
+///
+/// The changes of a round require new indexes: other component orders, conditions, uniqueness and
+/// new attributes. Subentities are added, too, and names change.
 enum Evolving {
     static let items = 1800
 
@@ -30,13 +33,13 @@ enum Evolving {
         return Schema(entities)
     }
 
-    /// It has another name every tenth round.
+    /// Returns an attribute that is renamed every tenth round.
     static func note(_ round: Int) -> AttributeDefinition {
         let number = round / 10
         return .init("note\(number)", .string, optional: true, renamedFrom: number == 0 ? nil : "note\(number - 1)")
     }
 
-    /// Writes some items, in whatever schema the store has at that moment.
+    /// Writes some items with the current schema of the store.
     static func write(_ writer: inout StoreWriter, _ random: inout some RandomNumberGenerator) throws {
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let id = Int64.random(in: 0..<Int64(items + 200), using: &random), key = RecordKey(id)
@@ -79,8 +82,11 @@ struct SeededRandom: RandomNumberGenerator {
     }
 }
 
-/// Writes until standard input ends, whatever the schema becomes meanwhile: the store was opened without one. Says `open`, then
-/// `ack NUMBER` for every write.
+/// Writes until standard input ends, also while the schema changes.
+///
+/// The store is opened without a schema.
+///
+/// Prints `open`, then `ack NUMBER` for every write.
 func churn(_ path: String, seed: UInt64) throws {
     let store = try Store.open(at: path, options: Evolving.quick)
     say("open")
@@ -104,7 +110,9 @@ func churn(_ path: String, seed: UInt64) throws {
     _exit(0)
 }
 
-/// Applies the schema of a round, in small steps. Says `begin`, `step INDEX DONE` for every index in every step, and `open`.
+/// Applies the schema of a round, in small steps.
+///
+/// Prints `begin`, `step INDEX DONE` for every index in every step, and `open`.
 func evolve(_ path: String, round: Int, rows: Int) throws {
     say("begin")
     let store = try Store.open(
@@ -114,10 +122,12 @@ func evolve(_ path: String, round: Int, rows: Int) throws {
     withExtendedLifetime(store) {}
 }
 
-/// Obeys lines of standard input, and answers each with one line: `ok`, or `failed` and the error.
+/// Executes the commands of standard input.
+///
+/// The answer to each is one line: `ok`, or `failed` and the error.
 ///
 ///     write SEED                writes some random items
-///     burst SEED                the same from four threads at once, so that groups are committed
+///     burst SEED                runs `write` 8 times concurrently, so that groups are committed
 ///     read                      reads every item; `ok COUNT`
 ///     adopt ROUND ROWS          applies the schema of another round
 ///     index ENTITY NAME         removes an index
@@ -157,7 +167,7 @@ func serve(_ path: String, round: Int) throws {
     }
 }
 
-/// Writes from several threads at once: `ok`, or the different errors that they got.
+/// Writes concurrently and returns `ok`, or the distinct errors.
 private func burst(_ store: Store, seed: UInt64) -> String {
     let group = DispatchGroup(), lock = NSLock()
     nonisolated(unsafe) var failures: Set<String> = []

@@ -1,8 +1,9 @@
-// What the worker imports. Every document is a function of its number, so that whoever has imported as many has the same store, whatever
-// happened on the way.
+// The imports of the worker. Every document is a function of its number: equal numbers of units
+// give equal stores, independent of interruptions.
 //
-// Unit n is a page of issues with their authors and labels: most of them new, some of the page before, and one of long ago, so that a unit creates,
-// updates and leaves alone. Its response's entry and a checkpoint, which counts the units, are of the same transaction.
+// Unit n is a page of issues with their authors and labels. Most issues are new, some are of the
+// previous page, and one is old, so that a unit creates, updates and leaves records unchanged. The
+// unit's transaction also has the response's entry and a checkpoint, which counts the units.
 
 import TarnImport
 import TarnStore
@@ -40,10 +41,10 @@ struct ImportWorkload {
         importer = try Importer(Mapping(), store.catalog)
     }
 
-    /// How many units a store has.
+    /// Returns the number of units in a store.
     static func count(_ reader: StoreReader) throws -> Int { try reader.checkpoint(name)?.pages ?? 0 }
 
-    /// Imports unit n.
+    /// Imports a unit.
     func run(_ number: Int) throws {
         importer.discard()
         let (entry, checkpoint) = try ImportWorkload.add(number, to: importer)
@@ -52,10 +53,12 @@ struct ImportWorkload {
         }
     }
 
-    /// How many units may be under way in ``runAhead(_:to:acknowledged:)``.
+    /// The maximum number of units in progress in ``runAhead(_:to:acknowledged:)``.
     static let depth = 4
 
-    /// Imports units up to a number with a pipeline, in which several are under way and share transactions.
+    /// Imports units up to a number with a pipeline.
+    ///
+    /// The pipeline processes several units at a time and lets them share transactions.
     static func runAhead(_ store: Store, to last: Int, acknowledged: (Int) -> Void) async throws {
         let pipeline = try ImportPipeline(Mapping(), store.catalog, depth: depth), done = try store.read { try count($0) }
         var reported = done
@@ -93,7 +96,7 @@ struct ImportWorkload {
     }
 
     private static func issue(_ id: Int, place: Int, _ number: Int) -> String {
-        // Now and then a text that is longer than a page, and one that goes.
+        // Some texts are longer than a page, and one is removed.
         let length = id % 23 == 0 ? 300 : id % 7
         let text = place == new ? "null" : "\"\(String(repeating: "text of issue \(id) in unit \(number); ", count: length))\""
         let labels = (0..<(id + number) % 4).map { #"{"name":"label \#((id + $0 * 3) % 11)"}"# }.joined(separator: ",")

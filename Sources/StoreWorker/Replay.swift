@@ -1,12 +1,12 @@
-// The change log of a store, played back: commit by commit, and each compared with the transaction that wrote it.
+// A replay of a store's change log: each commit is compared with the transaction that wrote it.
 
 import TarnStore
 
 struct Replay {
     private let entities: [UInt16: String]
-    /// Storage key → version, by entity: what would be there.
+    /// The records after the replayed commits: storage key → version, by entity.
     private(set) var live: [String: [[UInt8]: UInt64]] = [:]
-    /// How far the log says that each stream has come.
+    /// The progress of each stream according to the log.
     private(set) var progress: [Int: Int] = [:]
     private(set) var sequence: UInt64 = 0
     private var ordinal: UInt32 = 0
@@ -17,8 +17,10 @@ struct Replay {
         entities = Dictionary(uniqueKeysWithValues: catalog.entities.map { ($0.id, $0.name) })
     }
 
-    /// Key = commit sequence (u64, big-endian) ++ ordinal (u32, big-endian); value = operation (u8), entity (u16,
-    /// little-endian), storage key.
+    /// Adds an entry of the change log.
+    ///
+    /// Key = commit sequence (u64, big-endian) ++ ordinal (u32, big-endian); value = operation
+    /// (u8), entity (u16, little-endian), storage key.
     mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         guard key.count == 12, value.count > 3 else { throw Problem("an entry of the change log has another form") }
         let sequence = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
@@ -41,7 +43,7 @@ struct Replay {
         commit.append(change)
     }
 
-    /// Compares what the last commit has with the transaction that it must have been: the next of its stream.
+    /// Compares the last commit with its expected transaction: the next one of its stream.
     mutating func finishCommit() throws {
         defer {
             commit.removeAll(keepingCapacity: true)
@@ -62,7 +64,7 @@ struct Replay {
         var expected = workload.changes(number)
         let shared = Workload.Item("Counter", RecordKey(Workload.shared), [:])
         expected.append(Workload.Change(sequence == 1 ? Workload.Change.create : Workload.Change.update, shared))
-        // A tag is made by the first stream that names it, and does not change after that.
+        // A tag is created by the first stream that names it, and never changes afterwards.
         if number == 1 {
             let tag = Workload.Change(Workload.Change.create, workload.counters(at: 1)[1])
             if tags.insert(tag.key).inserted { expected.append(tag) }

@@ -1,4 +1,4 @@
-// The commands that write and read: what they do is said on standard output, a line each.
+// The commands that write and read; each reports its progress on standard output, line by line.
 
 import Foundation
 import Glibc
@@ -6,11 +6,13 @@ import LMDB
 import Synchronization
 import TarnStore
 
-/// Writes each stream on a thread of its own, from where the store says it has come to, until standard input ends. Says
-/// `open`, then `ack STREAM NUMBER` for every transaction whose `write` has returned.
+/// Writes each stream on a thread of its own until standard input ends.
+///
+/// Each stream continues at its progress in the store. Prints `open`, then `ack STREAM NUMBER` for
+/// every transaction whose `write` has returned.
 func write(_ path: String, _ streams: [Int], _ options: Store.Options) throws {
     let store = try Store.open(at: path, schema: Workload.schema, options: options)
-    // The check plays all of the log back; after some thousand transactions its beginning would be gone.
+    // The check replays the whole log; with the default retention, its beginning would be trimmed.
     try store.setChangeRetention(.all)
     say("open")
     let threads = streams.map { stream in
@@ -23,7 +25,7 @@ func write(_ path: String, _ streams: [Int], _ options: Store.Options) throws {
             }
         }
     } + [
-        // Does nothing until there are enough rows, and nothing once there is a dictionary.
+        // Does nothing until there are enough rows, and nothing after there is a dictionary.
         Thread {
             while true {
                 _ = try? store.trainDictionaries()
@@ -36,7 +38,7 @@ func write(_ path: String, _ streams: [Int], _ options: Store.Options) throws {
         thread.start()
     }
     waitForEndOfInput()
-    // Between two transactions or in the middle of one: nobody waits for the end of a process that keeps its promises.
+    // Exits inside or between transactions: a durable store needs no orderly shutdown.
     _exit(0)
 }
 
@@ -61,10 +63,10 @@ private func write(_ store: Store, _ workload: Workload) throws {
     }
 }
 
-/// What a script writes.
+/// The workload of a script.
 struct Script {
     var schema: Schema
-    /// How far a store has come.
+    /// Returns the progress of a store.
     var done: (StoreReader) throws -> Int
     /// Writes the transaction with a number.
     var run: (Int, Store) throws -> Void
@@ -81,7 +83,7 @@ struct Script {
         var workload: ImportWorkload?
         return Script(schema: ImportWorkload.schema, done: ImportWorkload.count) { number, store in
             let current = try workload.flatMap { $0.store === store ? $0 : nil } ?? ImportWorkload(store)
-            // One that fails is let go of: a store that is to be closed must not be held.
+            // Released during the run: if it fails, the reference must not keep the store open.
             workload = nil
             try current.run(number)
             workload = current
@@ -89,9 +91,13 @@ struct Script {
     }
 }
 
-/// Writes a number of transactions, three attempts each, and says `ack 0 NUMBER`, or `failed KIND TEXT` for an attempt. A
-/// store that says so is closed and opened again. Ends with 0 if everything was written, with 3 if it gave up, and with 4 if
-/// a reader of this process saw something else than what was acknowledged.
+/// Runs a number of transactions, with three attempts each.
+///
+/// Prints `ack 0 NUMBER`, or `failed KIND TEXT` for a failed attempt. After `poisoned`, the store
+/// is closed and opened again.
+///
+/// - Returns: 0 if all were written, 3 after three failed attempts, 4 if a reader of this process
+///   saw a state other than the acknowledged one.
 func run(_ script: Script, _ path: String, count: Int, _ options: Store.Options) -> Int32 {
     var store: Store?
     var acknowledged = 0, failures = 0
@@ -124,7 +130,7 @@ func run(_ script: Script, _ path: String, count: Int, _ options: Store.Options)
     return 0
 }
 
-/// Says what went wrong, and returns the store if it can be used further.
+/// Prints an error, and returns the store if it is still usable.
 private func told(_ error: any Error, _ store: Store?) -> Store? {
     switch error {
     case StoreError.lmdb(let error):
@@ -139,9 +145,10 @@ private func told(_ error: any Error, _ store: Store?) -> Store? {
     }
 }
 
-/// Sets counter 7 to one number after the other, each in a commit, and says each.
+/// Sets counter 7 to successive numbers, each in a commit of its own, and prints each number.
 ///
-/// - Parameter isKilled: whether nobody is told of the last commit, and the process then kills itself.
+/// - Parameter isKilled: Whether the last commit sends no notification and the process then kills
+///   itself.
 func count(_ path: String, _ first: Int64, _ last: Int64, isKilled: Bool) throws {
     let store = try Store.open(at: path, schema: Workload.schema)
     for number in first...max(first, last) {
@@ -152,7 +159,9 @@ func count(_ path: String, _ first: Int64, _ last: Int64, isKilled: Bool) throws
     if isKilled { kill(getpid(), SIGKILL) }
 }
 
-/// Holds a snapshot: says `snapshot COUNT`, waits for the end of standard input, and says `again COUNT`.
+/// Holds a snapshot until standard input ends, and reads it twice.
+///
+/// Prints `snapshot COUNT` at the beginning and `again COUNT` at the end.
 func holdSnapshot(_ path: String) throws {
     let store = try Store.open(at: path)
     try store.read { reader in

@@ -1,9 +1,10 @@
-// What the worker writes. Everything is a function of a stream and of how far it has come, so that whoever opens the store
-// knows every field of every record that has to be there.
+// The writes of the worker. Every record is a function of a stream and its progress, so that a
+// reader of the store knows all expected fields.
 //
-// A stream is a line of transactions 1, 2, 3, … that one thread writes, each after the one before it was acknowledged.
-// Transaction n makes order n and its lines, revises order n − 2 and its first line, deletes order n − 12 (every tenth is
-// kept), and counts: in the stream's own counter, and in the one that all streams share.
+// A stream is a sequence of transactions 1, 2, 3, … that one thread writes, each after the previous
+// one was acknowledged. Transaction n creates order n and its lines, revises order n − 2 and its
+// first line, and deletes order n − 12 (every tenth is kept). It also increments the stream's own
+// counter and the counter that all streams share.
 
 import TarnStore
 
@@ -31,7 +32,7 @@ struct Workload {
             attributes: [AttributeDefinition("stream", .int), AttributeDefinition("count", .int, indexed: true)]),
     ])
 
-    /// The counter that all streams share.
+    /// The key of the counter that all streams share.
     static let shared: Int64 = -1
     static let tags = 10
     private static let revisedAfter = 2, deletedAfter = 12
@@ -40,7 +41,7 @@ struct Workload {
 
     private func id(_ number: Int) -> Int64 { Int64(stream) * 1_000_000 + Int64(number) }
 
-    /// Evenly spread, and the same in every process.
+    /// Returns a uniformly distributed number, equal in every process.
     private func dice(_ number: Int, _ what: Int) -> Int {
         var z = UInt64(bitPattern: id(number)) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(what)
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -48,15 +49,15 @@ struct Workload {
         return Int((z ^ (z >> 31)) >> 33)
     }
 
-    /// Whether the closure of a transaction is first run once and made to fail at its end.
+    /// Returns whether a transaction is first run with a failure at its end.
     func failsFirst(_ number: Int) -> Bool { dice(number, 1) % 7 == 0 }
 
-    /// A few transactions are large: many lines, some of them longer than a page.
+    /// Returns whether a transaction is large: many lines, some of them longer than a page.
     private func isLarge(_ number: Int) -> Bool { dice(number, 2) % 40 == 0 }
 
     private func lineCount(_ number: Int) -> Int { isLarge(number) ? 60 : 1 + dice(number, 3) % 4 }
 
-    /// Order m and its lines, when the stream has come to transaction n. Empty: they are deleted, or not there yet.
+    /// Returns order m and its lines after transaction n; empty if they do not exist.
     func order(_ m: Int, at n: Int) -> [Item] {
         guard m >= 1, m <= n, m > n - Workload.deletedAfter || m % 10 == 0 else { return [] }
         let isRevised = m + Workload.revisedAfter <= n
@@ -80,7 +81,7 @@ struct Workload {
         return items
     }
 
-    /// Words that repeat, as those of an API do.
+    /// Returns a text of repeated words, similar to those of an API.
     private func text(_ number: Int, _ position: Int, _ length: Int) -> String {
         let words = Workload.words.dropFirst(dice(number, 4) % 50).prefix(length)
         return "line \(position) of order \(id(number)): \(String(decoding: words, as: UTF8.self))"
@@ -88,7 +89,7 @@ struct Workload {
 
     private static let words = (0..<500).flatMap { Array("item \($0 * 7919 % 1000) is in stock; ".utf8) }
 
-    /// The records of the stream that count and are counted by, when it has come to transaction n.
+    /// Returns the stream's counter and its tag after transaction n.
     func counters(at n: Int) -> [Item] {
         guard n >= 1 else { return [] }
         return [
@@ -97,12 +98,12 @@ struct Workload {
         ]
     }
 
-    /// Everything that the stream has in the store when it has come to transaction n.
+    /// Returns all records of the stream after transaction n.
     func everything(at n: Int) -> [Item] {
         (1...max(1, n)).flatMap { order($0, at: n) } + counters(at: n)
     }
 
-    /// Transaction n.
+    /// Runs transaction n.
     func run(_ n: Int, _ writer: inout StoreWriter) throws {
         for item in order(n, at: n) + order(n - Workload.revisedAfter, at: n) + counters(at: n) { try item.put(&writer) }
         let gone = n - Workload.deletedAfter
@@ -113,7 +114,7 @@ struct Workload {
         try Item("Counter", RecordKey(Workload.shared), ["count": .int(Int64(total))]).put(&writer)
     }
 
-    /// What transaction n says in the change log, but for the shared counter: (operation, entity, storage key).
+    /// Returns the changes of transaction n in the log, except that of the shared counter.
     func changes(_ n: Int) -> [Change] {
         let first: UInt8 = n == 1 ? Change.create : Change.update
         var changes = order(n, at: n).map { Change(Change.create, $0) } + [Change(first, counters(at: n)[0])]
@@ -125,7 +126,7 @@ struct Workload {
         return changes
     }
 
-    /// How far a stream has come; 0 if it has not begun.
+    /// Returns the progress of a stream; 0 if it has not begun.
     static func count(of stream: Int64, _ access: StoreAccess) throws -> Int {
         let entity = try access.state.entity("Counter")
         return try RecordKey(stream).storageKey.withUnsafeBytes { key in
@@ -138,7 +139,7 @@ struct Workload {
         }
     }
 
-    /// A record that has to be there, with all its fields but those of its key.
+    /// An expected record, with all fields except those of its key.
     struct Item {
         var entity: String
         var key: RecordKey
@@ -155,6 +156,7 @@ struct Workload {
         }
     }
 
+    /// An entry of the change log: the operation, the entity and the storage key.
     struct Change: Hashable {
         static let create: UInt8 = 1, update: UInt8 = 2, delete: UInt8 = 3
 

@@ -1,30 +1,48 @@
-// A process that works on a store for the tests: it writes and is killed, reads and is killed, meets faults, and checks.
+// A process that works on a store for the tests: writes, reads and checks it, and can be killed.
 //
-//     StoreWorker write STORE STREAMS [full|relaxed]    writes the streams (0,1,2) until standard input ends; `ack STREAM NUMBER`
-//     StoreWorker script STORE COUNT [full|relaxed]     writes COUNT transactions of stream 0 and says what came of each
-//     StoreWorker import STORE COUNT [full|relaxed]     the same with COUNT units of an import (`ImportWorkload`)
-//     StoreWorker ahead STORE COUNT [full|relaxed]      imports up to COUNT units with a pipeline of several; `ack 0 NUMBER`
-//     StoreWorker dump STORE                            all tables but `meta`, as `mdb_dump` writes them
-//     StoreWorker read STORE                            holds a snapshot until standard input ends, and looks at it again
-//     StoreWorker check [further]                       checks the stores that standard input names, a line each (see `Check`)
-//     StoreWorker count STORE FIRST LAST [killed]       sets counter 7 to FIRST…LAST, a commit each; `killed`: without telling anybody of
-//                                                       the last commit, and then it kills itself
-//     StoreWorker churn STORE SEED                      writes random items (`Evolving`) until standard input ends; `ack NUMBER`
-//     StoreWorker evolve STORE ROUND ROWS               applies the schema of a round, in steps of ROWS rows; `step INDEX DONE`
-//     StoreWorker serve STORE ROUND                     opens the store with the schema of a round and obeys lines (`serve`)
-//     StoreWorker compact STORE                         compacts the store; `compacted`
-//     StoreWorker rewrite STORE                         writes all rows anew, in steps of 20; `step ROWS`
-//     StoreWorker backup STORE NEW [asItIs]             makes a copy; `copied`
-//     StoreWorker repair STORE                          repairs the store; `repaired`
-//     StoreWorker verify STORE                          looks at everything; `sound`, or what is wrong
-//     StoreWorker mutate STORE SEED COUNT               looks at COUNT files that are nearly the store's (`mutate`); `mutant NUMBER`
-//     StoreWorker damage STORE KIND                     damages a store, to prove that the check finds it
+//     StoreWorker write STORE STREAMS [full|relaxed]
+//         writes the streams (0,1,2) until standard input ends; `ack STREAM NUMBER`
+//     StoreWorker script STORE COUNT [full|relaxed]
+//         writes COUNT transactions of stream 0 and prints the result of each
+//     StoreWorker import STORE COUNT [full|relaxed]
+//         imports COUNT units in the same way (`ImportWorkload`)
+//     StoreWorker ahead STORE COUNT [full|relaxed]
+//         imports up to COUNT units with a pipeline of several; `ack 0 NUMBER`
+//     StoreWorker dump STORE
+//         dumps all tables except `meta`, in the format of `mdb_dump`
+//     StoreWorker read STORE
+//         holds a snapshot until standard input ends, and reads it again
+//     StoreWorker check [further]
+//         checks the stores that standard input names, one a line (see `Check`)
+//     StoreWorker count STORE FIRST LAST [killed]
+//         sets counter 7 to FIRST…LAST, a commit each; with `killed`, the last commit sends no
+//         notification, and the process then kills itself
+//     StoreWorker churn STORE SEED
+//         writes random items (`Evolving`) until standard input ends; `ack NUMBER`
+//     StoreWorker evolve STORE ROUND ROWS
+//         applies the schema of a round, in steps of ROWS rows; `step INDEX DONE`
+//     StoreWorker serve STORE ROUND
+//         opens the store with the schema of a round and executes commands (`serve`)
+//     StoreWorker compact STORE
+//         compacts the store; `compacted`
+//     StoreWorker rewrite STORE
+//         rewrites all rows, in steps of 20; `step ROWS`
+//     StoreWorker backup STORE NEW [asItIs]
+//         makes a copy; `copied`
+//     StoreWorker repair STORE
+//         repairs the store; `repaired`
+//     StoreWorker verify STORE
+//         verifies the store; `sound`, or the findings
+//     StoreWorker mutate STORE SEED COUNT
+//         inspects COUNT mutants of the store's file (`mutate`); `mutant NUMBER`
+//     StoreWorker damage STORE KIND
+//         damages a store, to prove that the check finds it
 
 import Foundation
 import Glibc
 import TarnStore
 
-/// Writes a line in one call, so that it is out, and whole, whatever happens next.
+/// Writes a line in one call, so that it is complete before the process can end.
 func say(_ line: String) {
     var bytes = Array((line + "\n").utf8)
     while !bytes.isEmpty {

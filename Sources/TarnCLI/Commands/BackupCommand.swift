@@ -3,6 +3,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
+/// The command `tarn store backup`.
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",

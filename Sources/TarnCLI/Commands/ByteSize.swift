@@ -2,7 +2,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-/// A number of bytes as it is typed: `1048576`, `64MiB`, `1.5 GiB`.
+/// A number of bytes as an argument: `1048576`, `64MiB`, `1.5 GiB`.
 struct ByteSize: ExpressibleByArgument {
     var bytes: Int
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Tarn
 
+/// The command `tarn cache collect`.
 struct CacheCollectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
@@ -28,7 +29,7 @@ struct CacheCollectCommand: AsyncParsableCommand {
         let report = try await store.openCache().collect(roots: roots, through: Set(through), isDryRun: dryRun)
         switch format.format {
         case .json:
-            // What is left of the unreachable ones after they have gone says nothing.
+            // After a deletion, the remaining unreachable records are not a result.
             try Output.json([
                 "reached": report.reached, "unreachable": dryRun ? report.unreachable : nil, "deleted": report.deleted, "denied": report.denied,
             ])

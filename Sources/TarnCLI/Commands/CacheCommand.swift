@@ -1,4 +1,4 @@
-// `tarn cache`: what is kept of answers, and taking it out again.
+// `tarn cache`: lists and removes stored responses.
 
 import ArgumentParser
 import Foundation
@@ -21,7 +21,7 @@ struct CacheCommand: AsyncParsableCommand {
 }
 
 extension Output {
-    /// Writes one JSON object, without what is nil.
+    /// Writes one JSON object, without the nil values.
     static func json(_ values: [String: Any?]) throws {
         let data = try JSONSerialization.data(withJSONObject: values.compactMapValues(\.self), options: [.sortedKeys, .withoutEscapingSlashes])
         json(String(decoding: data, as: UTF8.self))

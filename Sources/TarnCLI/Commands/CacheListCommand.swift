@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Tarn
 
+/// The command `tarn cache list`.
 struct CacheListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

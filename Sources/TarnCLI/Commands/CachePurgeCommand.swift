@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Tarn
 
+/// The command `tarn cache purge`.
 struct CachePurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Tarn
 
+/// The command `tarn cache totals`.
 struct CacheTotalsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "totals",

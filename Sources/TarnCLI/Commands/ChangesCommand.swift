@@ -1,4 +1,4 @@
-// `tarn changes`: what has happened to the records of a store.
+// `tarn changes`: the change log of a store.
 
 import ArgumentParser
 import Foundation
@@ -46,7 +46,7 @@ struct ChangesCommand: AsyncParsableCommand {
             try printer.show(store, names)
             return printer.end()
         }
-        // An interrupt ends the waiting, not a line in the middle.
+        // An interrupt stops between two outputs, not inside a line.
         try await FollowedTask.run {
             for try await _ in store.observe({ try $0.sequence }) {
                 try printer.show(store, names)
@@ -58,7 +58,7 @@ struct ChangesCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints changes page by page, and knows where it stands.
+/// A printer of changes, page by page, with its position in the change log.
 private struct ChangePrinter {
     let format: OutputFormat
     var left: Int
@@ -94,7 +94,7 @@ private struct ChangePrinter {
 }
 
 extension Change {
-    /// One object on a line.
+    /// The change as one JSON object in one line.
     fileprivate var json: String {
         var text = "{\"sequence\":\(sequence),\"ordinal\":\(ordinal),\"operation\":\"\(operation.rawValue)\",\"entity\":"
         text.appendJSONString(entity)

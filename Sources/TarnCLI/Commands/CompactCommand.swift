@@ -3,6 +3,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
+/// The command `tarn store compact`.
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",

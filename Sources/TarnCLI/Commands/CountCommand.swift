@@ -1,6 +1,7 @@
 import ArgumentParser
 import Tarn
 
+/// The command `tarn count`.
 struct CountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "count",
@@ -24,7 +25,7 @@ struct CountCommand: ParsableCommand {
         let query = try condition.query(entity, catalog)
         try store.read { reader in
             guard let by else { return Output.line("\(try reader.count(query))") }
-            // An order names fields as this does.
+            // `--by` uses the field syntax of `--sort`.
             let order = try namingOption("--by") { try [Query.Order](text: by, entity: entity.name, catalog: catalog) }
             guard order.count == 1, let path = order.first?.path else { throw Failure(.usage, "--by \(by): name one field") }
             let groups = try reader.counts(by: path, query)

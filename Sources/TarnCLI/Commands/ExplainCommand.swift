@@ -1,6 +1,7 @@
 import ArgumentParser
 import Tarn
 
+/// The command `tarn explain`.
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",

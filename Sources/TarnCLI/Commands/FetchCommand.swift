@@ -1,4 +1,4 @@
-// `tarn fetch`: one answer, from the store if HTTP's rules allow it.
+// `tarn fetch`: one response, from the store if the HTTP caching rules allow it.
 
 import ArgumentParser
 import Foundation
@@ -107,7 +107,7 @@ struct FetchCommand: AsyncParsableCommand {
         }
     }
 
-    /// `fresh, 12 s old (RFC 9111 §4.2: its age is below its lifetime), 30 records`.
+    /// Formats the source of a response: `fresh, 12 s old (…, RFC 9111 §4.2): 30 records`.
     private static func line(_ source: String, _ decision: CacheDecision, _ age: Int, _ what: String) -> String {
         switch source {
         case "stored": "fresh, \(age) s old (\(decision.rule.meaning), \(decision.rule.paragraph)): \(what)"

@@ -1,11 +1,13 @@
 import Tarn
 
-/// What goes on until it is interrupted.
+/// A task that runs until it is interrupted.
 enum FollowedTask {
-    /// Runs the closure in a task that SIGINT and SIGTERM cancel; being cancelled ends the process with the code for that.
+    /// Runs the closure in a task that SIGINT, SIGTERM and SIGHUP cancel.
+    ///
+    /// - Throws: The closure's error; `Failure` with `.interrupted` after a cancellation.
     static func run(_ body: @escaping () async throws -> Void) async throws {
         nonisolated(unsafe) let body = body
-        // Signals are handled before anything is written: a reader of the output may send one at once.
+        // Signal handlers come first: a reader of the output may send a signal at once.
         let (begin, beginning) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
             for await _ in begin { break }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Tarn
 
+/// The command `tarn get`.
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",

@@ -1,4 +1,4 @@
-// `tarn inspect`: looks into a store file without the description it was made with, and without changing it.
+// `tarn inspect`: reads a store file without its description and without changing it.
 
 import ArgumentParser
 import Foundation
@@ -18,7 +18,9 @@ struct InspectCommand: ParsableCommand {
         subcommands: [StatCommand.self, DumpCommand.self, VerifyCommand.self, SalvageCommand.self])
 }
 
-/// Says on standard error that a file was read without locks, and why. A commit that came in between is an error by itself.
+/// Reports on standard error that a file was read without locks, and the reason.
+///
+/// A commit during the read is an error of its own.
 func noteWithoutLocks(_ store: String, _ reason: String?) {
     if let reason { Output.error("\(store): read without locks: \(reason)") }
 }

@@ -1,4 +1,4 @@
-// Commands that answer from the store alone.
+// `tarn list`: the records of an entity, read from the store alone.
 
 import ArgumentParser
 import Tarn

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Tarn
 
+/// The command `tarn missing`.
 struct MissingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "missing",

@@ -1,7 +1,7 @@
 import Tarn
 import TarnInspect
 
-/// A count on a terminal that changes while something is under way.
+/// A progress count on a terminal, updated at most ten times a second.
 final class ProgressMeter {
     private let isShown: Bool
     private var last = ContinuousClock.now - .seconds(1)

@@ -3,6 +3,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
+/// The command `tarn store quota`.
 struct QuotaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quota",

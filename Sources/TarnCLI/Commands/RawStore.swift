@@ -1,7 +1,7 @@
 import Foundation
 import Tarn
 
-/// A store for whole responses: one of records as it is, or a new one without any.
+/// The store for whole responses: an existing store of records, or a new one with an empty schema.
 enum RawStore {
     static func open(_ path: String) throws -> Store {
         FileManager.default.fileExists(atPath: path)

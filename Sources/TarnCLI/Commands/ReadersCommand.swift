@@ -3,6 +3,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
+/// The command `tarn store readers`.
 struct ReadersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "readers",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Tarn
 
+/// The command `tarn related`.
 struct RelatedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "related",

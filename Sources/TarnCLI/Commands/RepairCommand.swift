@@ -1,4 +1,4 @@
-// `tarn store repair` and `tarn inspect salvage`: what to do about a store in which something is wrong.
+// `tarn store repair`: rebuilds the derived tables of a damaged store.
 
 import ArgumentParser
 import Foundation
@@ -46,7 +46,7 @@ struct RepairCommand: ParsableCommand {
         let open = try Store.open(at: store)
         if !dryRun, !before.isSound, !noBackup {
             let copy = backup ?? "\(store).before-repair-\(Int(Date().timeIntervalSince1970))"
-            // As it is: what is damaged is to be seen in it as well.
+            // Not compacted, so that the copy contains the damage.
             try open.backup(to: copy, isCompacted: false)
             Output.line("copy: \(copy)")
         }

@@ -3,6 +3,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
+/// The command `tarn store rewrite`.
 struct RewriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rewrite",

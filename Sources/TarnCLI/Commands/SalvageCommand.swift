@@ -3,6 +3,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
+/// The command `tarn inspect salvage`.
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",

@@ -3,6 +3,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
+/// The command `tarn inspect stat`.
 struct StatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stat",
@@ -31,12 +32,12 @@ struct StatCommand: ParsableCommand {
                 + (statistics.readers.map { ", \($0.used) of \($0.all) reader slots used" } ?? ""))
         Output.line(
             "\(records.total) records: \(records.text); \(statistics.responses) responses")
-        // Those of whole syncs are named `*`.
+        // The checkpoints of whole syncs are named `*`.
         let walked = statistics.checkpoints.filter { !$0.name.hasPrefix("*") }
         for walks in Dictionary(grouping: walked, by: { $0.name.prefix { $0 != " " } }).values
             .sorted(by: { $0[0].name < $1[0].name })
         {
-            // An endpoint that is walked for every record of an entity has a checkpoint for each.
+            // An endpoint with `for_each` has a checkpoint for each parent record.
             let name = walks[0].name.prefix { $0 != " " }, complete = walks.filter { $0.checkpoint.state == .complete }
             let times = complete.compactMap(\.checkpoint.completedAt)
             let state = times.max().map { "complete at \($0)" } ?? "not complete yet"

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Tarn
 
-/// A store by its place, or by a description.
+/// A store, named by its directory or by a description file.
 struct StoreArgument: ParsableArguments {
     @Argument(help: "The store's directory; by default the store of the description file.") var store: String?
     @OptionGroup var description: DescriptionOption
@@ -11,7 +11,7 @@ struct StoreArgument: ParsableArguments {
         try description.openStore(store, forWriting: forWriting, way: "")
     }
 
-    /// A cache over the store that asks nobody: for what concerns what is kept alone.
+    /// Opens a cache over the store without a network, for commands on stored responses.
     func openCache() throws -> RecordCache {
         let store = try open(forWriting: true)
         let description = Description(

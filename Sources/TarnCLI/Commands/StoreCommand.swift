@@ -1,4 +1,4 @@
-// `tarn store`: what operating a store needs. Unlike `tarn inspect`, these commands change it, or make another one.
+// `tarn store`: operates a store. Unlike `tarn inspect`, these commands change or create stores.
 
 import ArgumentParser
 import Foundation
@@ -20,7 +20,7 @@ struct StoreCommand: ParsableCommand {
         ])
 }
 
-/// A size for people.
+/// Formats a size with a binary unit, for people.
 func byteText(_ bytes: Int) -> String {
     var value = Double(bytes), unit = 0
     let units = ["B", "KiB", "MiB", "GiB", "TiB"]

@@ -1,4 +1,4 @@
-// `tarn sync`: fetch what a description says, or go on where the last sync stopped.
+// `tarn sync`: fetches the endpoints of a description, or resumes the last sync.
 
 import ArgumentParser
 import Foundation
@@ -84,7 +84,7 @@ struct SyncCommand: AsyncParsableCommand {
         options.recordsTo = record
         let transport: any Transport
         if let replay {
-            // Nobody is asked, so nobody has to know who asks.
+            // A replay needs no credentials, since it sends no requests.
             description.api.authentication = .none
             do throws(RecordingError) { transport = try FixtureTransport(directory: replay) } catch { throw Failure(.usage, "--replay: \(error)") }
         } else {
@@ -95,7 +95,7 @@ struct SyncCommand: AsyncParsableCommand {
         let mirror = try Mirror(description, store: store, transport: transport, options: options)
         let names = endpoints.isEmpty ? nil : Set(endpoints)
         let task = Task { await mirror.sync(names) { progress.update($0) } }
-        // A second interrupt ends at once; what is committed is safe either way.
+        // A second interrupt ends the process at once; committed data is safe either way.
         let interrupts = Interrupts { task.cancel() }
         let report = await task.value
         interrupts.stop()
@@ -118,7 +118,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
         for failure in report.failures.prefix(20) { Output.error(failure.description) }
         if report.failures.count > 20 { Output.error("… and \(report.failures.count - 20) more failures") }
-        // What ends everything comes last, and says more than an endpoint that failed before.
+        // The error that stopped the sync is last, and is more specific than an earlier endpoint's.
         if let last = report.failures.last.map(Failure.Code.init), last == .interrupted || last == .store {
             throw Failure(last, "")
         }

@@ -1,4 +1,4 @@
-// The entry point: parses arguments, runs a command, and turns whatever happened into an exit code.
+// The entry point: parses arguments, runs a command, and maps errors to exit codes.
 
 import ArgumentParser
 import Foundation
@@ -46,7 +46,8 @@ struct TarnCommand: AsyncParsableCommand {
             failure.show()
             end(failure.code.status)
         } catch {
-            // ArgumentParser's own errors: help and version are no failure, everything else is one of usage.
+            // Errors of ArgumentParser: help and version are successes, all others are usage
+            // errors.
             guard exitCode(for: error) != .success else {
                 Output.lines(fullMessage(for: error))
                 Output.flush()
@@ -62,7 +63,9 @@ struct TarnCommand: AsyncParsableCommand {
         }
     }
 
-    /// ArgumentParser answers `help` for a command that there is not with the help of the one above it, as if all were well.
+    /// Throws a usage error if `help` is given an unknown command.
+    ///
+    /// ArgumentParser would show the help of the parent command and report success.
     private static func requireHelpTopic(_ arguments: ArraySlice<String>) throws {
         guard arguments.first == "help" else { return }
         var path = "tarn", commands = configuration.subcommands
@@ -76,7 +79,9 @@ struct TarnCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ends the process at once: exit handlers of libraries would free what threads that are still ending use.
+    /// Ends the process without exit handlers.
+    ///
+    /// Those of libraries free memory that threads still use.
     private static func end(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)

@@ -1,4 +1,4 @@
-// `tarn inspect verify`: whether everything in a store fits everything else.
+// `tarn inspect verify`: checks the consistency of a store.
 
 import ArgumentParser
 import Foundation

@@ -1,4 +1,4 @@
-// `tarn watch`: a record, or the records of an entity, as they are and as they become.
+// `tarn watch`: a record, or the number of records of an entity, now and after each change.
 
 import ArgumentParser
 import Tarn

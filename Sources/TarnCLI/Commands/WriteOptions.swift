@@ -1,9 +1,9 @@
-// Commands that change what is in the store: all records that meet a condition.
+// The options of commands that change all records that meet a condition.
 
 import ArgumentParser
 import Tarn
 
-/// Which records are written, and how it is reported.
+/// The selection of records to change, and the report of the result.
 struct WriteOptions: ParsableArguments {
     @OptionGroup var condition: ConditionOptions
     @Flag(help: "Every record of the entity; needed if there is no --where.") var all = false

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Tarn
 
+/// The options that select records: `--where` and `--partials`.
 struct ConditionOptions: ParsableArguments {
     @Option(
         name: .customLong("where"), parsing: .singleValue,
@@ -10,7 +11,7 @@ struct ConditionOptions: ParsableArguments {
     var conditions: [String] = []
     @Option(help: "Records that are known in part: included, excluded or only.") var partials: Query.Partials = .included
 
-    /// A query for the records, in the order of their keys.
+    /// Builds a query for the selected records, in key order.
     func query(_ entity: Catalog.Entity, _ catalog: Catalog) throws -> Query {
         let parts = try conditions.map { text in
             try namingOption("--where") { try Condition(text: text, entity: entity.name, catalog: catalog) }

@@ -2,18 +2,20 @@ import ArgumentParser
 import Foundation
 import Tarn
 
+/// The option `--file`, and opening the store that the description names.
 struct DescriptionOption: ParsableArguments {
     @Option(name: [.short, .long], help: ArgumentHelp("The description file.", valueName: "path"))
     var file = "tarn.yaml"
 
     func load() throws -> Description { try Description.load(path: file) }
 
-    /// Opens a store with the catalog that stands in it.
+    /// Opens a store with the catalog that is stored in it.
     ///
     /// - Parameters:
-    ///   - path: nil for the store of the description.
-    ///   - way: how a user names one here, for the error that there is none.
-    ///   - isImmutable: whether it is read without locks.
+    ///   - path: The store directory; nil for the store of the description.
+    ///   - way: The way to name a store in this command, for the error if there is none.
+    ///   - isImmutable: Whether the store is read without locks.
+    /// - Throws: `Failure` with `.usage` if there is no store to open.
     func openStore(_ path: String?, forWriting: Bool, way: String, isImmutable: Bool = false) throws -> Store {
         if forWriting, isImmutable { throw Failure(.usage, "--immutable is for commands that read: without locks nothing can be written") }
         let options = Store.Options(isReadOnly: !forWriting, isImmutable: isImmutable)

@@ -1,4 +1,4 @@
-// Which records a command is about, and in which order: `--where`, `--sort` and their like.
+// The options that select and order records: `--where`, `--sort` and others.
 
 import ArgumentParser
 import Tarn
@@ -28,7 +28,7 @@ struct QueryOptions: ParsableArguments {
     }
 }
 
-/// Runs a closure; an error in a text says in which option.
+/// Runs a closure and prefixes its text errors with the name of the option.
 func namingOption<Result>(_ option: String, _ body: () throws -> Result) throws -> Result {
     do { return try body() } catch let error as QueryTextError { throw Failure(.usage, lines: "\(option): \(error)") }
 }

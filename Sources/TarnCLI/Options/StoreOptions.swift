@@ -1,4 +1,4 @@
-// Which store a command reads: named, or the one of a description file.
+// The store that a command reads: named by an option, or by a description file.
 
 import ArgumentParser
 import Foundation
@@ -12,7 +12,7 @@ struct StoreOptions: ParsableArguments {
 
     @OptionGroup var immutable: ImmutableOption
 
-    /// Opens the store with the catalog that stands in it.
+    /// Opens the store with the catalog that is stored in it.
     func open(forWriting: Bool = false) throws -> Store {
         try description.openStore(store, forWriting: forWriting, way: " with --store", isImmutable: immutable.immutable)
     }
@@ -21,7 +21,7 @@ struct StoreOptions: ParsableArguments {
 extension OutputFormat: ExpressibleByArgument {}
 
 extension RecordKey {
-    /// A key as it is typed: a number, text or a UUID; a JSON array for a composite key.
+    /// Parses a key argument: a number, text or a UUID; a JSON array for a composite key.
     init(argument: String, of entity: Catalog.Entity) throws {
         let types = entity.keyTypes
         func wrong() -> StoreError {
@@ -50,7 +50,7 @@ extension RecordKey {
     }
 }
 
-/// A component of a composite key in JSON: a whole number or text, and nothing else.
+/// A component of a composite key in JSON: an integer or a string.
 private struct TypedComponent: Decodable {
     let text: String
 

@@ -1,11 +1,11 @@
-// Commands about many records at once: how many there are, which are missing, and how they would be found.
+// The continuation token of a list.
 
 import Tarn
 
 extension Output {
-    /// Says where the next part of a list begins, if there is one.
+    /// Prints the token for the next part of a list, if there is one.
     static func next(_ token: ContinuationToken?) {
-        // Complete, however long it is.
+        // `notes` does not cut the token.
         if let token { notes("More: repeat with `--after \(token.text)`") }
     }
 }

@@ -1,5 +1,5 @@
-// Standard output and standard error: data goes to the one, everything else to the other. The only code of the command
-// line that writes to them: what acts on a terminal is escaped here, wherever a text comes from.
+// Standard output for data, and standard error for everything else. Only this file writes to them,
+// and it escapes control characters in every text.
 
 import Foundation
 import Synchronization
@@ -8,9 +8,11 @@ enum Output {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Columns of the terminal that standard output is; 100 where it is none.
+    /// The columns of the terminal on standard output; 100 without a terminal.
     static var width: Int { columns(of: STDOUT_FILENO) }
-    /// The same for standard error: the two need not be the same terminal, or any.
+    /// The columns of the terminal on standard error; 100 without a terminal.
+    ///
+    /// It may be another terminal than that of standard output.
     static var errorWidth: Int { columns(of: STDERR_FILENO) }
 
     private static func columns(of descriptor: Int32) -> Int {
@@ -21,25 +23,29 @@ enum Output {
 
     // MARK: Standard output
 
-    /// Writes one line for people. Line breaks in it are escaped, and a line of more than ``VisibleText/limit`` bytes is cut.
+    /// Writes one line for people.
+    ///
+    /// Line breaks are escaped, and a line of more than ``VisibleText/limit`` bytes is cut.
     static func line(_ text: String) { append { $0 += VisibleText.line(text).utf8 } }
 
-    /// Writes lines of the program's own, such as a help page or a completion script: line breaks and tabs stay.
+    /// Writes the program's own lines, such as a help page. Line breaks and tabs stay.
     static func lines(_ text: String) { append { $0 += VisibleText.lines(text, keepsTabs: true).utf8 } }
 
-    /// Writes one line of JSON, complete whatever its length. What acts on a terminal is escaped in pipes too: they often end
-    /// at one (`| head`), and a line means the same either way.
+    /// Writes one line of JSON, complete at any length.
+    ///
+    /// Control characters are escaped in pipes, too: a pipe often ends at a terminal (`| head`),
+    /// and the escapes do not change the meaning.
     static func json(_ text: String) {
         var text = text
         append { buffer in text.withUTF8 { VisibleText.appendJSON($0, to: &buffer) } }
     }
 
-    /// Writes a line for another program, such as `mdb_load`: as it is, unless it goes to a terminal.
+    /// Writes a line for another program, such as `mdb_load`; it is escaped only on a terminal.
     static func data(_ text: String) {
         append { $0 += isTerminal ? VisibleText.line(text, limit: .max).utf8 : text.utf8 }
     }
 
-    /// Writes bytes: as they are, unless they go to a terminal.
+    /// Writes bytes; they are escaped only on a terminal.
     static func raw(_ bytes: [UInt8]) {
         flush()
         let text = isTerminal ? VisibleText.lines(String(decoding: bytes, as: UTF8.self), keepsTabs: true) : nil
@@ -47,7 +53,7 @@ enum Output {
         flush()
     }
 
-    /// When nobody reads any more (`| head`), the process ends, as other tools do.
+    /// Appends a line; if the reader has closed the pipe (`| head`), a flush ends the process.
     private static func append(_ line: (inout [UInt8]) -> Void) {
         let isFull = buffer.withLock { buffer in
             line(&buffer)
@@ -89,23 +95,23 @@ enum Output {
         note("tarn: \(text)")
     }
 
-    /// Writes a line for people beside the data.
+    /// Writes a line for people, separate from the data.
     static func note(_ text: String) { notes(VisibleText.line(text)) }
 
-    /// Writes lines of the program's own: line breaks stay.
+    /// Writes the program's own lines; line breaks stay.
     static func notes(_ text: String) {
-        // In the order of what was said, where both go to one place.
+        // Flushed first: the order is kept where both streams have one destination.
         flush()
         _ = write(Array((VisibleText.lines(text) + "\n").utf8), to: STDERR_FILENO)
     }
 
-    /// Replaces the line of progress on a terminal.
+    /// Replaces the progress line on a terminal.
     static func progress(_ text: String) {
         let line = VisibleText.cut(VisibleText.line(text), columns: errorWidth - 1)
-        // Back to the first column, the text, and the rest of the line erased (ECMA-48, EL).
+        // Carriage return, the text, then erase to the end of the line (ECMA-48, EL).
         _ = write(Array("\r\(line)\u{1B}[K".utf8), to: STDERR_FILENO)
     }
 
-    /// Leaves the line of progress as it is; the next one begins below it.
+    /// Keeps the current progress line; the next one begins below it.
     static func keepProgress() { _ = write([UInt8(ascii: "\n")], to: STDERR_FILENO) }
 }

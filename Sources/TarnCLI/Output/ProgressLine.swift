@@ -1,4 +1,4 @@
-// Progress on standard error while requests are sent: one line on a terminal that changes, and the pauses between requests.
+// The progress of requests on standard error: an updated line on a terminal, or the pauses only.
 
 import Foundation
 import Synchronization
@@ -7,9 +7,9 @@ import Tarn
 final class ProgressLine: Sendable {
     enum Form {
         case none
-        /// For pipes and logs: one line for each pause, and nothing else.
+        /// For pipes and logs: one line for each pause.
         case waitsOnly
-        /// For a terminal: pages and records, and seconds that count down.
+        /// For a terminal: pages, records and a countdown of pauses.
         case line
     }
 
@@ -17,7 +17,7 @@ final class ProgressLine: Sendable {
         var endpoint = ""
         var isOpen = false
         var wait: RequestWait?
-        /// Counts down once a second.
+        /// The timer of the countdown, once a second.
         var timer: (any DispatchSourceTimer)?
     }
 
@@ -43,12 +43,12 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Shows a pause before a request. Short ones are not worth a word.
+    /// Shows a pause before a request; short ones are ignored.
     @Sendable func wait(_ wait: RequestWait) {
         let seconds = wait.until.timeIntervalSinceNow
         guard seconds > (wait.reason == .limit ? 1 : 5) else { return }
         state.withLock { state in
-            // Many requests may wait for one thing.
+            // Several requests may wait for one limit.
             if let known = state.wait, known.origin == wait.origin, abs(known.until.timeIntervalSince(wait.until)) < 2 { return }
             state.wait = wait
             switch form {
@@ -83,7 +83,7 @@ final class ProgressLine: Sendable {
         return timer
     }
 
-    /// Ends the line, so that other output begins on a new one.
+    /// Clears the line, so that other output begins on a new one.
     func clear() {
         state.withLock { state in
             state.timer?.cancel()

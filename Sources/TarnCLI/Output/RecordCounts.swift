@@ -1,26 +1,26 @@
-// How many records a store has, by entity: a kind is counted in the entity that it is a kind of, and not once more.
+// The number of records of a store by entity; the records of a subentity count once, in its root.
 
 struct RecordCounts {
-    /// The records of an entity, those of its kinds included.
+    /// The number of records of an entity, including its subentities.
     struct Entity {
         var name: String
         var count: Int
-        /// The entity that it is a kind of; nil for none.
+        /// The parent entity; nil for a root entity.
         var parent: String?
     }
 
     var entities: [Entity] = []
 
-    /// Every record once.
+    /// The total, with every record counted once.
     var total: Int { entities.reduce(0) { $0 + ($1.parent == nil ? $1.count : 0) } }
 
-    /// `117 Ticket (30 Bug), 12 User`
+    /// The counts as text: `117 Ticket (30 Bug), 12 User`.
     var text: String {
         var left = Set(entities.indices)
         return text(of: nil, &left)
     }
 
-    /// Each entity once, also where a damaged catalog has one name twice.
+    /// Formats each entity once, even if a damaged catalog has a name twice.
     private func text(of parent: String?, _ left: inout Set<Int>) -> String {
         var parts: [String] = []
         for (index, entity) in entities.enumerated() where entity.parent == parent && left.remove(index) != nil {

@@ -1,4 +1,4 @@
-// Records on the screen: as a table, or as JSON lines with the records that they lead to nested in them.
+// The output of records: as a table, or as JSON lines with nested related records.
 
 import Foundation
 import Tarn
@@ -7,16 +7,18 @@ struct RecordPrinter {
     let entity: Catalog.Entity
     let catalog: Catalog
     let format: OutputFormat
-    /// Names of fields to show; all if empty.
+    /// The names of the fields to show; all if empty.
     var fields: [String] = []
-    /// Relationships to follow.
+    /// The relationships to follow.
     var included: [String] = []
 
-    /// The names in the argument of `--fields`.
+    /// Parses the names in the argument of `--fields`.
     static func names(in argument: String) -> [String] {
         argument.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
+    /// Checks the names of fields and relationships.
+    ///
     /// - Throws: `StoreError.unknownField` for a name that the entity does not have.
     func check() throws {
         let relationships = catalog.relationships(of: entity).map(\.name)
@@ -28,7 +30,9 @@ struct RecordPrinter {
         }
     }
 
-    /// One record as a flat JSON object. Included relationships are objects or lists of objects; a missing one stays a key.
+    /// Formats a record as a flat JSON object.
+    ///
+    /// Included relationships are objects or lists of objects; a missing target is its key.
     func json(_ record: Record, _ reader: borrowing StoreReader) throws -> String {
         var text = "{", isFirst = true
         func name(_ name: String) {
@@ -66,7 +70,7 @@ struct RecordPrinter {
         return text
     }
 
-    /// The columns of a table: those that were asked for, else the key and what fits on a line.
+    /// The columns of a table: the requested fields, else the key and the short attributes.
     var columns: [String] {
         if !fields.isEmpty { return fields + included.filter { !fields.contains($0) } }
         let keys = entity.key.compactMap { entity.field(id: $0)?.name }
@@ -94,7 +98,7 @@ struct RecordPrinter {
         }
     }
 
-    /// A record in a word: its name, or its key.
+    /// Returns a short label of a record: its name, else its key.
     static func label(_ target: StoreReader.Target) -> String {
         guard let record = target.record else { return "\(target.key?.description ?? "?") (missing)" }
         for name in ["login", "name", "username", "title", "label", "slug"] {

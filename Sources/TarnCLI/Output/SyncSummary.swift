@@ -1,17 +1,17 @@
-// What a sync did, in a few lines or as JSON.
+// The summary of a sync, as text or as JSON.
 
 import Tarn
 
 struct SyncSummary {
     private let report: SyncReport
     private let records: RecordCounts
-    /// When the last complete walk of any endpoint ended.
+    /// The time at which the last complete scan of any endpoint finished.
     let completedAt: Timestamp?
 
     init(_ report: SyncReport, _ store: Store) {
         self.report = report
         var records = RecordCounts(), completedAt: Timestamp?
-        // A store that cannot be read any more has said so already.
+        // An unreadable store is reported elsewhere.
         try? store.read { reader in
             for entity in reader.catalog.entities {
                 let parent = entity.parent.flatMap { reader.catalog.entity(id: $0)?.name }
@@ -25,7 +25,7 @@ struct SyncSummary {
         self.completedAt = completedAt
     }
 
-    /// Records that were skipped because they have no usable key.
+    /// The number of records that were skipped for lack of a usable key.
     var skipped: Int { report.report.skipped }
 
     func lines(isVerbose: Bool) -> [String] {
@@ -50,7 +50,7 @@ struct SyncSummary {
         return lines
     }
 
-    /// What was not requested, since the interrupted sync had finished it.
+    /// The endpoints and parents that were not requested again after an interrupted sync.
     private var resumptionLines: [String] {
         guard let began = report.resumed else { return [] }
         let endpoints = report.endpoints.filter(\.wasFinished).count
@@ -60,7 +60,7 @@ struct SyncSummary {
         return ["continued the interrupted sync of \(began), not asked again: \(finished.joined(separator: ", ")); --restart begins anew"]
     }
 
-    /// What happened to the records of each entity, nested ones included.
+    /// The counts of each entity, including nested records.
     private var entityLines: [String] {
         let entities = report.report.entities.sorted { $0.key < $1.key }
         guard !entities.isEmpty else { return [] }
@@ -75,7 +75,7 @@ struct SyncSummary {
         return table.lines(width: Output.width)
     }
 
-    /// What happened to requests beside that they were answered, and what was found out about pages.
+    /// The ignored requests, and the detected pagination styles.
     private func requestLines(isVerbose: Bool) -> [String] {
         report.endpoints.flatMap { endpoint in
             var lines: [String] = []
@@ -85,7 +85,7 @@ struct SyncSummary {
         }
     }
 
-    /// What went, and why, or why not.
+    /// The deleted records, and the orphans that were kept, with the reasons.
     private var deletionLines: [String] {
         var lines: [String] = []
         let orphans = report.orphans, told = report.report.deleted - (orphans?.deleted ?? 0)
@@ -241,7 +241,7 @@ struct SyncSummary {
         text += "]"
     }
 
-    /// Milliseconds are enough.
+    /// Formats seconds with three decimals.
     private static func seconds(_ value: Double) -> String {
         let milliseconds = Int((value * 1000).rounded())
         let fraction = String(milliseconds % 1000)

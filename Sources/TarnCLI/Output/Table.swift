@@ -14,7 +14,7 @@ struct Table {
         rows.append(row.map(VisibleText.cell))
     }
 
-    /// The lines, cut to a width: wide columns give way, the widest first.
+    /// Returns the lines, cut to a width: columns shrink, the widest first.
     func lines(width: Int) -> [String] {
         let all = [header] + rows
         var widths = header.indices.map { column in all.map { VisibleText.columns(of: $0[column]) }.max() ?? 0 }

@@ -1,20 +1,22 @@
-// ArgumentParser's messages about wrong arguments: they quote the arguments as they are, in a message of several lines.
+// ArgumentParser's messages about wrong arguments, which quote the arguments unescaped.
 
 import Foundation
 
 enum UsageMessage {
-    /// The message with the line breaks of quoted arguments escaped, and with long arguments cut: only the message's own
-    /// line breaks are left.
+    /// Returns the message with the line breaks of quoted arguments escaped and long arguments cut.
+    ///
+    /// Only the message's own line breaks remain.
     static func text(_ message: String, arguments: some Sequence<String>) -> String {
         var message = message
         for argument in arguments.sorted(by: { $0.utf8.count > $1.utf8.count }) {
-            // The value of `--name=value` is quoted alone.
+            // The value of `--name=value` is quoted without its name.
             let value = argument.hasPrefix("-") ? argument.firstIndex(of: "=").map { String(argument[argument.index(after: $0)...]) } : nil
             for quoted in [argument, value].compactMap(\.self) where !quoted.isEmpty {
                 let line = VisibleText.line(quoted, limit: 256)
                 guard line != quoted else { continue }
                 message = message.replacingOccurrences(of: "'\(quoted)'", with: "'\(line)'", options: .literal)
-                // Where it is quoted in part, what is before its first line break and behind its last one tells it.
+                // A partial quotation is recognised by the text from its first to its last line
+                // break.
                 guard let core = core(quoted) else { continue }
                 message = message.replacingOccurrences(of: core, with: VisibleText.line(core, limit: 256), options: .literal)
             }
@@ -22,7 +24,7 @@ enum UsageMessage {
         return message
     }
 
-    /// The line breaks of a text with what is between them, and a character before and behind.
+    /// Returns a text from before its first line break to behind its last one.
     private static func core(_ text: String) -> String? {
         let scalars = Array(text.unicodeScalars)
         guard let first = scalars.firstIndex(of: "\n"), let last = scalars.lastIndex(of: "\n"), first > 0, last < scalars.count - 1 else { return nil }

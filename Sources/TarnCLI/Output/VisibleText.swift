@@ -1,32 +1,36 @@
-// Text for people. Records, table names, error bodies and file names come from outside: whatever in them would act on a
-// terminal (control characters, escape sequences, bidirectional controls) is shown as an escape instead.
+// Text for people. Records, table names, error bodies and file names come from outside: characters
+// that would act on a terminal (control characters, escape sequences, bidirectional controls) are
+// escaped.
 
 enum VisibleText {
-    /// The longest line for people, in bytes. A longer one keeps its beginning and its end.
+    /// The maximum length of a line for people, in bytes. A longer line is cut in the middle.
     static let limit = 4096
 
-    /// One line: line breaks are escaped as well. Text that is too long is cut in the middle, so that the end of a message,
-    /// which often names the way out, stays.
+    /// Returns one line with escaped line breaks.
+    ///
+    /// A text that is too long is cut in the middle: the end of a message often names the remedy.
     static func line(_ text: String, limit: Int = limit) -> String {
         let cut = cut(text, limit)
         return isPlain(cut) ? cut : escaped(cut)
     }
 
-    /// Several lines: line breaks stay, `\r\n` is one, and so do tabs if that is wanted.
+    /// Returns several lines: line breaks stay (`\r\n` becomes one), and tabs stay on request.
     static func lines(_ text: String, keepsTabs: Bool = false) -> String {
         isPlain(text) ? text : escaped(text, keepsBreaks: true, keepsTabs: keepsTabs)
     }
 
-    /// A cell of a table: line breaks and tabs become a space.
+    /// Returns a table cell: line breaks and tabs become spaces.
     static func cell(_ text: String) -> String {
         let cut = cut(text, limit)
         guard !isPlain(cut) else { return cut }
         return escaped(cut, keepsBreaks: true, keepsTabs: true).replacing("\n", with: " ").replacing("\t", with: " ")
     }
 
-    /// Whether a character acts on a terminal, or on the order of the text around it, instead of being shown: C0, DEL and
-    /// C1 (ECMA-48), the bidirectional controls (Unicode UAX #9), the deprecated format characters beside them, separators
-    /// of lines and paragraphs, and interlinear annotations.
+    /// Returns whether a character acts on a terminal, or on the order of the text around it.
+    ///
+    /// These are C0, DEL and C1 (ECMA-48), the bidirectional controls (Unicode UAX #9), the
+    /// deprecated format characters beside them, the separators of lines and paragraphs, and
+    /// interlinear annotations.
     static func acts(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x206F, 0xFFF9...0xFFFB: true
@@ -36,10 +40,14 @@ enum VisibleText {
 
     private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
 
-    /// Marks on one character: those of real text are far fewer (Unicode UAX #15, Stream-Safe Text Format).
+    /// The maximum number of marks on a character.
+    ///
+    /// Real text has far fewer (Unicode UAX #15, Stream-Safe Text Format).
     private static let marksLimit = 30
 
-    /// A backslash stays one: the escapes are for reading, not for reading back.
+    /// Escapes characters that act on a terminal.
+    ///
+    /// Backslashes are not escaped: no program parses the result.
     private static func escaped(_ text: String, keepsBreaks: Bool = false, keepsTabs: Bool = false) -> String {
         var result = String.UnicodeScalarView(), marks = 0, endsInReturn = false
         for scalar in text.unicodeScalars {
@@ -75,7 +83,7 @@ enum VisibleText {
         return "\(text[..<head])… (\(count) bytes) …\(text[tail...])"
     }
 
-    /// The first character that begins at an offset or after it.
+    /// Returns the first character boundary at or after an offset.
     private static func start(_ text: String, _ offset: Int) -> String.Index {
         var index = text.utf8.index(text.startIndex, offsetBy: offset)
         while index < text.endIndex, index.samePosition(in: text.unicodeScalars) == nil { index = text.utf8.index(after: index) }
@@ -86,8 +94,10 @@ enum VisibleText {
 // MARK: JSON
 
 extension VisibleText {
-    /// Appends a line of JSON. Characters that act on a terminal, which only strings can have, become `\uXXXX`; line breaks
-    /// between tokens become spaces. What the line means stays the same.
+    /// Appends a line of JSON with the same meaning, safe on a terminal.
+    ///
+    /// Characters that act on a terminal occur only in strings and become `\uXXXX`. Line breaks
+    /// between tokens become spaces.
     static func appendJSON(_ line: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         var others: UInt8 = 0
         for byte in line { others |= (byte < 0x20 ? 1 : 0) | (byte >= 0x7F ? 1 : 0) }
@@ -98,7 +108,8 @@ extension VisibleText {
             var length = 1, scalar = UInt32(byte)
             switch byte {
             case 0..<0x20, 0x7F: break
-            // The lead bytes of the others, of two and of three bytes.
+            // The lead bytes of the other characters for which `acts` is true, of two and three
+            // bytes.
             case 0xC2, 0xD8:
                 length = 2
                 scalar = index + 1 < line.count ? UInt32(byte & 0x1F) << 6 | UInt32(line[index + 1] & 0x3F) : 0xFFFD
@@ -130,7 +141,7 @@ extension VisibleText {
 // MARK: Columns
 
 extension VisibleText {
-    /// The beginning of a text that has no more than so many columns; what was cut is marked.
+    /// Returns the beginning of a text with at most `width` columns; a cut is marked with `…`.
     static func cut(_ text: String, columns width: Int) -> String {
         guard columns(of: text) > width else { return text }
         var result = "", used = 0
@@ -145,7 +156,7 @@ extension VisibleText {
 
     static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
 
-    /// East Asian wide characters and emoji take two columns (Unicode UAX #11, the common ranges).
+    /// Returns 2 for East Asian wide characters and emoji (Unicode UAX #11, the common ranges).
     private static func columns(of character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         switch scalar.value {

@@ -1,31 +1,31 @@
-// Exit codes, and which error leads to which.
+// The exit codes, and the mapping from errors.
 
 import Tarn
 
-/// An end with a message on standard error and an exit code.
+/// The end of a command with a message on standard error and an exit code.
 struct Failure: Error {
     enum Code: Int32 {
         case failed = 1
         case usage = 2
-        /// Something failed, and the rest is committed.
+        /// A part failed, and the rest is committed.
         case partly = 3
         case credentials = 4
         case noNetwork = 5
         case store = 6
-        /// The server takes no more requests for now.
+        /// The server's rate limit is exhausted.
         case limited = 7
         /// Another process syncs the same endpoints into the store.
         case busy = 8
-        /// What was read may be of several commits.
+        /// The output may mix several commits.
         case changed = 9
-        /// By SIGINT; the number that the process ends with is 128 and the signal's.
+        /// An interrupt by a signal; the exit code is 128 plus its number, see ``status``.
         case interrupted = 130
     }
 
     var code: Code
-    /// Empty if everything was said already.
+    /// The message; empty if everything is already reported.
     var message: String
-    /// Whether the message has several lines of its own, with outside text already in one of them.
+    /// Whether the message has line breaks of its own, with outside text already escaped.
     var hasLines = false
 
     init(_ code: Code, _ message: String) {
@@ -38,7 +38,7 @@ struct Failure: Error {
         hasLines = true
     }
 
-    /// Writes what is left of the output, and then the message.
+    /// Flushes the output, then writes the message.
     func show() {
         Output.flush()
         hasLines ? Output.notes("tarn: \(message)") : Output.error(message)
@@ -50,12 +50,12 @@ struct Failure: Error {
         case let error as DescriptionError: self.init(.usage, lines: error.description)
         case let error as StoreError:
             switch error {
-            // What was asked for is not there: a matter of arguments, not of the store.
+            // A wrong name or key is a usage error, not a fault of the store.
             case .unknownEntity, .unknownField, .wrongKey, .wrongType, .leadsToSeveral, .wrongToken, .sortTooLarge:
                 self.init(.usage, error.description)
             case .changedMeanwhile: self.init(.changed, error.description)
             case .lmdb(let reason) where reason.kind == .notImmutable: self.init(.changed, error.description)
-            // The store is sound, and says no.
+            // The store is sound and refuses the operation.
             case .deleteDenied, .notUnique, .destinationExists: self.init(.failed, error.description)
             default: self.init(.store, error.description)
             }
@@ -84,7 +84,7 @@ extension Failure.Code {
         }
     }
 
-    /// The number that the process ends with.
+    /// The exit code of the process.
     var status: Int32 { self == .interrupted ? Interrupts.status : rawValue }
 
     init(_ error: MirrorError) {

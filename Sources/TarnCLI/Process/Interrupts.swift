@@ -1,22 +1,22 @@
-// What happens when a command is interrupted.
+// The handling of signals that interrupt a command.
 
 import Foundation
 import Synchronization
 
-/// Calls back at SIGINT, SIGTERM and SIGHUP, each of which ends a command that waits or works for long.
+/// A handler for SIGINT, SIGTERM and SIGHUP, which interrupt a long-running command.
 final class Interrupts {
     private let sources: [any DispatchSourceSignal]
-    /// The first signal that came; 0 for none.
+    /// The first signal received; 0 for none.
     private static let first = Mutex<Int32>(0)
 
-    /// The exit code of an interrupted process, as shells have it: 128 and the number of the signal.
+    /// The exit code after a signal, as in shells: 128 plus the signal number.
     static var status: Int32 { 128 + first.withLock { $0 == 0 ? SIGINT : $0 } }
 
     init(_ action: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "tarn.interrupts")
         let count = Counter()
         sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number in
-            // `nohup` has SIGHUP ignored: it stays so.
+            // `nohup` ignores SIGHUP, and it must remain ignored.
             if number == SIGHUP, Interrupts.isIgnored(number) { return nil }
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -39,7 +39,7 @@ final class Interrupts {
         return unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Used on one serial queue only.
+    /// A counter for one serial queue.
     private final class Counter: @unchecked Sendable {
         private var value = 0
         func next() -> Int {

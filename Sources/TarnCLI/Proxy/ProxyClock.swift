@@ -1,22 +1,23 @@
-// The limits of one connection of `tarn proxy` in time: for a request's header fields and for its body; and of its address.
+// The limits of a `tarn proxy` connection: the time for a request's header fields and body, and the
+// number of connections of its address.
 
 import NIOCore
 import NIOPosix
 
-/// The first handler of a connection: it sees bytes before there is a request. Used on its event loop alone.
+/// The first handler of a connection, which sees bytes before a request. For its event loop only.
 final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     enum Phase {
-        /// Between requests: only the idle time-out counts.
+        /// Between requests: only the idle timeout applies.
         case idle
         case head, body
-        /// The client is not waited for.
+        /// No time limit for the client applies.
         case answering
     }
 
-    /// Called when the time is up, before the connection is closed.
+    /// A closure that is called when the time is up, before the connection is closed.
     var expired: () -> Void = {}
     private let server: ProxyServer
     private var phase = Phase.idle
@@ -24,7 +25,7 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
     private var received = 0
     private var timer: Scheduled<Void>?
     private var address: [UInt8]?
-    /// Nil before the handler is added and after it is removed.
+    /// The context of the handler while it is in the pipeline.
     private var context: ChannelHandlerContext?
 
     init(_ server: ProxyServer) { self.server = server }
@@ -36,7 +37,7 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
         let address = context.remoteAddress.map(ProxyClock.key) ?? []
         guard server.admit(address) else { return context.close(promise: nil) }
         self.address = address
-        // A client that sends nothing has its time for a head, too.
+        // The header timeout also covers a client that sends nothing.
         enter(.head)
         context.fireChannelActive()
     }
@@ -72,7 +73,7 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
         timer = context.eventLoop.scheduleTask(deadline: deadline) { bound.value.wait() }
     }
 
-    /// RFC 9110 §15.5.9. A client that has sent nothing is owed nothing.
+    /// Sends 408 (RFC 9110 §15.5.9) and closes; a client that has sent nothing gets no response.
     private func end(_ context: ChannelHandlerContext) {
         let hasBegun = phase == .body || received > 0
         (phase, timer) = (.answering, nil)
@@ -82,7 +83,9 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
         context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(string: answer))).whenComplete { _ in channel.close(promise: nil) }
     }
 
-    /// An address; of IPv6 its network of 64 bits, which one client has for itself.
+    /// Returns the bytes of an address; for IPv6, those of its network of 64 bits.
+    ///
+    /// One client has such a network for itself.
     private static func key(_ address: SocketAddress) -> [UInt8] {
         switch address {
         case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }

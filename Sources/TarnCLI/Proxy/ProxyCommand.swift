@@ -1,4 +1,4 @@
-// `tarn proxy`: the cache's rules for clients in any language.
+// `tarn proxy`: an HTTP cache for clients in any language.
 
 import ArgumentParser
 import Foundation
@@ -28,7 +28,7 @@ struct ProxyCommand: AsyncParsableCommand {
             Exit codes: 0 at SIGTERM or SIGINT, 1 if it cannot listen, 2 for wrong arguments, 6 for a store that cannot be opened.
             """)
 
-    /// Which cache it is.
+    /// The kind of the cache.
     enum Rules: String, EnumerableFlag {
         case shared, `private`
 
@@ -71,7 +71,7 @@ struct ProxyCommand: AsyncParsableCommand {
         guard maximumBody >= 0, numbers.allSatisfy({ $0 > 0 }) else { throw Failure(.usage, "limits are positive numbers") }
         if let field = scopeBy.first(where: { !HTTPSyntax.isToken($0) }) { throw Failure(.usage, "--scope-by \(field): not the name of a header field") }
         let host = String(listen[..<colon]).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        // Before anybody can know that it listens.
+        // Signal handlers come first: a client may send a signal as soon as the proxy listens.
         let (interrupted, interrupt) = AsyncStream.makeStream(of: Void.self)
         let interrupts = Interrupts { interrupt.yield() }
         let server = try makeServer(target)
@@ -95,13 +95,13 @@ struct ProxyCommand: AsyncParsableCommand {
         var limits = ProxyServer.Limits()
         (limits.maximumBody, limits.maximumConnections) = (maximumBody, maximumConnections)
         limits.maximumConnectionsPerAddress = maximumConnectionsPerAddress
-        // Deadlines are counted in nanoseconds, in 64 bits.
+        // NIO counts deadlines in nanoseconds, in 64 bits.
         (limits.idleTimeout, limits.headerTimeout, limits.bodyTimeout) = (min(idleTimeout, 1 << 31), min(headerTimeout, 1 << 31), min(bodyTimeout, 1 << 31))
         let upstream = WellFormedTransport(inner: CurlTransport(options))
         return ProxyServer(transport: CachedTransport(upstream, store: try RawStore.open(store), options: caching), upstream: target, limits: limits)
     }
 
-    /// Why it cannot listen, and the way out.
+    /// Returns the reason why the proxy cannot listen, and the remedy.
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? IOError else { return "the host has no address here: expected one of this machine, such as 127.0.0.1" }
         return switch error.errnoCode {

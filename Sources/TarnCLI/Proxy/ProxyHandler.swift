@@ -1,17 +1,18 @@
-// One connection of a client of `tarn proxy`: a request is read, answered through the cache, and written.
+// One client connection of `tarn proxy`: reads a request, answers it through the cache, and writes
+// the response.
 
 import NIOCore
 import NIOHTTP1
 import Tarn
 
-/// Used on its event loop alone.
+/// The handler of one connection's requests. For its event loop only.
 final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private enum Stage {
         case idle, receiving, answering
-        /// After the last answer: what comes then is not looked at.
+        /// After the last response: further input is ignored.
         case closing
     }
 
@@ -20,7 +21,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// Which request of the connection is answered.
+    /// The number of the current request on this connection.
     private var number = 0
 
     private let clock: ProxyClock
@@ -34,7 +35,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         clock.expired = { [weak self] in self?.expire() }
     }
 
-    /// The client has taken too long: the clock answers.
+    /// Stops receiving after a timeout; the clock sends the response.
     private func expire() {
         if stage == .receiving { server.ended() }
         stage = .closing
@@ -64,14 +65,15 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         self.head = head
         body = []
         isTooLarge = (head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0) > server.limits.maximumBody
-        // RFC 9110 §10.1.1: who waits is told to go on, or not to.
+        // RFC 9110 §10.1.1: a client that waits for 100 gets it, or the final response.
         guard head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }), head.version.hasInterimResponses else { return }
         guard !isTooLarge else { return answer(context) }
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // A client that goes away within its request; an answer under way is counted until it has come.
+        // The client closed within its request. A response in progress is counted until it is
+        // complete.
         if stage == .receiving { server.ended() }
         stage = .closing
         context.fireChannelInactive()
@@ -79,12 +81,12 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
-        // While the upstream is waited for, nothing moves on the connection, and that is not the client's fault.
+        // Waiting for the upstream is not idleness of the client.
         if stage != .answering { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What is no HTTP, but after the last request, when nobody looks any more: answers that are on their way come first.
+        // Bytes that are not HTTP get 400. After the last request, pending responses come first.
         guard error is HTTPParserError else { return context.close(promise: nil) }
         guard stage == .idle || stage == .receiving else { return }
         if stage == .receiving { server.ended() }
@@ -118,8 +120,10 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
-    /// RFC 9110 §15.2: they are forwarded, but for those that the proxy has asked for itself: 100 answers `Expect`, which it does not send, and to
-    /// clients of HTTP/1.0 there are none.
+    /// Forwards an interim response (RFC 9110 §15.2).
+    ///
+    /// Responses with status 100 are not forwarded: the proxy sends no `Expect`. Clients of
+    /// HTTP/1.0 get no interim responses.
     private func write(_ response: InterimResponse, to number: Int, _ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard stage == .answering, number == self.number, response.status != 100, request.version.hasInterimResponses,
             response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed)
@@ -134,12 +138,12 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         let server = server
         guard stage == .answering else { return server.ended() }
         let isLast = !request.isKeepAlive || server.isEnding || isTooLarge, isToHEAD = request.method == .HEAD
-        // Before the end is written: it brings the next request, if that was sent ahead.
+        // Set before the end is written: the write may deliver the next, pipelined request.
         stage = isLast ? .closing : .idle
         clock.enter(isLast ? .answering : .idle)
         context.write(wrapOutboundOut(.head(reply.head(toHEAD: isToHEAD, isLast: isLast))), promise: nil)
         if !isToHEAD, reply.status != 204, reply.status != 304 {
-            // In pieces: a connection on which one of them has gone out is not idle.
+            // In pieces: each one sent resets the idle timeout.
             for start in stride(from: 0, to: reply.body.count, by: ProxyHandler.piece) {
                 let piece = reply.body[start..<min(start + ProxyHandler.piece, reply.body.count)]
                 context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: piece)))), promise: nil)
@@ -148,7 +152,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         let channel = context.channel
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { result in
             server.ended()
-            // What could not be written leaves a client that waits.
+            // After a failed write, the client would wait for the rest.
             if case .failure = result { return channel.close(promise: nil) }
             if isLast { channel.close(promise: nil) }
         }

@@ -1,4 +1,4 @@
-// Requests and answers as they pass a gateway (RFC 9110 §7.6).
+// Requests and responses as a gateway forwards them (RFC 9110 §7.6).
 
 import NIOHTTP1
 import Tarn
@@ -9,16 +9,16 @@ enum ProxyMessage {
         var headers: Tarn.HTTPHeaders
         var body: [UInt8]
 
-        /// An answer of the proxy's own.
+        /// Creates a response of the proxy itself.
         init(_ status: Int, _ text: String, _ cacheStatus: CacheStatus = CacheStatus()) {
             self.status = status
             headers = Tarn.HTTPHeaders([.init("Content-Type", "text/plain; charset=utf-8"), .init("Cache-Status", cacheStatus.description)])
             body = Array((text + "\n").utf8)
         }
 
-        /// An answer of the cache or the upstream.
+        /// Creates a response of the cache or the upstream.
         ///
-        /// - Parameter name: the proxy's, for `Via`.
+        /// - Parameter name: The proxy's name, for `Via`.
         init(_ response: HTTPResponse, _ cacheStatus: CacheStatus, by name: String) {
             status = response.status
             headers = response.headers.withoutConnectionFields
@@ -27,7 +27,10 @@ enum ProxyMessage {
             body = response.body
         }
 
-        /// As it is written to the client. Lengths are those of what is sent; an answer to HEAD keeps the length that it speaks of.
+        /// Returns the head to write to the client.
+        ///
+        /// `Content-Length` is the size of the sent body. A response to HEAD keeps its declared
+        /// length.
         func head(toHEAD: Bool, isLast: Bool) -> HTTPResponseHead {
             var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status))
             head.headers.reserveCapacity(headers.fields.count + 2)
@@ -46,42 +49,47 @@ enum ProxyMessage {
         }
     }
 
-    /// A client's request, or why it goes no further.
+    /// A client's request, or the response that refuses it.
     enum Received: Sendable {
         case request(HTTPRequest)
         case refused(Reply)
     }
 
-    /// The request for the upstream.
+    /// Converts a client's request into the request for the upstream, or refuses it.
     static func received(_ head: HTTPRequestHead, _ body: [UInt8], by server: ProxyServer) -> Received {
         func refused(_ status: Int, _ text: String) -> Received { .refused(Reply(status, text)) }
         if let problem = problem(of: head) { return refused(400, problem) }
-        // RFC 9110 §7.6.3: this proxy is its own upstream, maybe by way of others.
+        // RFC 9110 §7.6.3: the request has passed this proxy before, directly or through other
+        // proxies.
         guard !vias(head.headers).contains(server.name) else { return refused(508, "loop: this request has passed this proxy before") }
         guard head.method != .CONNECT else { return refused(501, "CONNECT is not forwarded") }
         var target = head.uri
-        // The absolute form (RFC 9112 §3.2.2).
+        // Absolute form (RFC 9112 §3.2.2).
         if !target.hasPrefix("/"), let url = try? HTTPURL(target) { target = url.target }
         guard target.hasPrefix("/") else { return refused(501, "a target that is no path is not forwarded") }
-        // Normalised before the upstream's path is put in front, which no dot segment leaves.
+        // Normalised before the upstream's path is prepended: dot segments cannot leave that path.
         let upstream = server.upstream
         guard !target.utf8.contains(UInt8(ascii: "#")), let path = try? HTTPURL(upstream.origin + target).normalized.target else {
             return refused(400, "the target is not well-formed")
         }
         let prefix = upstream.path == "/" ? "" : upstream.path.hasSuffix("/") ? String(upstream.path.dropLast()) : upstream.path
         var headers = Tarn.HTTPHeaders(head.headers.map { .init($0.name, $0.value) }).withoutConnectionFields
-        // The upstream's own name; lengths are those of the message that is sent; nobody is left waiting.
+        // The upstream has its own Host, the length is that of the sent body, and Expect is handled
+        // here.
         for name in ["Host", "Content-Length", "Expect"] { headers[name] = nil }
         headers.fields.append(.init("Via", "\(head.version.major).\(head.version.minor) \(server.name)"))
         let hasBody = !body.isEmpty || head.headers.contains(name: "content-length") || head.headers.contains(name: "transfer-encoding")
-        // RFC 9110 §9.3.1: a GET that says it has no content is one without; HEAD has none that a client of libcurl could send.
+        // RFC 9110 §9.3.1: a GET with Content-Length 0 has no content. libcurl sends no content
+        // with HEAD.
         let sendsBody = head.method == .GET ? !body.isEmpty : hasBody && head.method != .HEAD
-        // NIO writes the one method with a hyphen without it.
+        // NIO names this method without its hyphen.
         let method = head.method == .MSEARCH ? "M-SEARCH" : head.method.rawValue
         return .request(HTTPRequest(method: method, url: upstream.origin + prefix + path, headers: headers, body: sendsBody ? body : nil))
     }
 
-    /// Why a request is 400: its host is not one name (RFC 9112 §3.2), or a field is not well-formed. The host goes nowhere: the upstream gets its own.
+    /// Returns the reason for a 400: an invalid Host (RFC 9112 §3.2) or a malformed header field.
+    ///
+    /// The Host is not forwarded: the upstream gets its own.
     private static func problem(of head: HTTPRequestHead) -> String? {
         guard head.headers.allSatisfy({ HTTPSyntax.isWellFormed(.init($0.name, $0.value)) }) else { return "a header field is not well-formed" }
         let hosts = head.headers["Host"]
@@ -93,7 +101,7 @@ enum ProxyMessage {
         return nil
     }
 
-    /// The names of those that a message has passed (RFC 9110 §7.6.3). Comments are left out.
+    /// Returns the names of the proxies in `Via` (RFC 9110 §7.6.3), without comments.
     private static func vias(_ headers: NIOHTTP1.HTTPHeaders) -> Set<String> {
         Set(headers[canonicalForm: "via"].compactMap { member in
             let words = member.split { $0 == " " || $0 == "\t" }

@@ -1,4 +1,4 @@
-// The server of `tarn proxy`, on SwiftNIO: connections, limits, and the end.
+// The server of `tarn proxy`, on SwiftNIO: connections, limits and shutdown.
 
 import Foundation
 import NIOCore
@@ -8,18 +8,20 @@ import Synchronization
 import Tarn
 
 final class ProxyServer: Sendable {
-    /// How much clients may take up.
+    /// The limits for clients.
     struct Limits: Sendable {
-        /// Bytes of a request's body.
+        /// The maximum size of a request body, in bytes.
         var maximumBody = 16 << 20
         var maximumConnections = 1024
-        /// Of one address, or one network of IPv6.
+        /// The maximum for one address, or one IPv6 network of 64 bits.
         var maximumConnectionsPerAddress = 256
-        /// Seconds in which nothing moves on a connection.
+        /// The seconds without traffic after which a connection is closed.
         var idleTimeout = 60
-        /// Seconds from the first byte of a request, or from the connection's beginning, to the end of its header fields.
+        /// The seconds until the end of the header fields.
+        ///
+        /// They count from the first byte of a request, or from the start of the connection.
         var headerTimeout = 20
-        /// Seconds for a body, and one more for each ``bodyRate`` bytes that have come.
+        /// The seconds for a body, plus one for each ``bodyRate`` bytes received.
         var bodyTimeout = 60
         static let bodyRate = 16 << 10
     }
@@ -27,7 +29,7 @@ final class ProxyServer: Sendable {
     let transport: CachedTransport
     let upstream: HTTPURL
     let limits: Limits
-    /// Tells this process from all other proxies in `Via` (RFC 9110 §7.6.3).
+    /// The random name of this process in `Via`, which detects loops (RFC 9110 §7.6.3).
     let name = "tarn-" + String(UInt64.random(in: 0..<1 << 48) | 1 << 48, radix: 16).dropFirst()
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
     private let state = Mutex(State())
@@ -35,9 +37,9 @@ final class ProxyServer: Sendable {
     private struct State: @unchecked Sendable {
         var listener: (any Channel)?
         var connections: [ObjectIdentifier: any Channel] = [:]
-        /// How many connections there are of each address.
+        /// The number of connections of each address.
         var addresses: [[UInt8]: Int] = [:]
-        /// Requests that have begun, and whose answers are not written yet.
+        /// The number of requests that have begun and whose responses are not yet written.
         var underWay = 0
         var isEnding = false
     }
@@ -48,7 +50,9 @@ final class ProxyServer: Sendable {
         self.limits = limits
     }
 
-    /// - Returns: the port.
+    /// Starts to listen.
+    ///
+    /// - Returns: The port.
     func start(host: String, port: Int) async throws -> Int {
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(ChannelOptions.backlog, value: 256)
@@ -57,12 +61,12 @@ final class ProxyServer: Sendable {
                 guard self.admit(channel) else { return channel.close() }
                 channel.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) } }
                 return channel.eventLoop.makeCompletedFuture {
-                    // Lengths are the handler's: an answer to HEAD has none of its own, and must not get one.
+                    // The handler sets lengths: a response to HEAD must not get one of its own.
                     var encoding = HTTPResponseEncoder.Configuration()
                     encoding.automaticallySetFramingHeaders = false
                     let clock = ProxyClock(self)
                     try channel.pipeline.syncOperations.addHandler(clock)
-                    // Requests of a connection come one by one, however many were sent ahead.
+                    // Pipelined requests of a connection are delivered one at a time.
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                         withPipeliningAssistance: true, withErrorHandling: false, withEncoderConfiguration: encoding)
                     try channel.pipeline.syncOperations.addHandler(IdleStateHandler(allTimeout: .seconds(Int64(self.limits.idleTimeout))))
@@ -83,7 +87,7 @@ final class ProxyServer: Sendable {
         }
     }
 
-    /// Counts a connection of an address; false if it has too many.
+    /// Counts a connection of an address; false if the address has too many.
     func admit(_ address: [UInt8]) -> Bool {
         state.withLock { state in
             guard state.addresses[address, default: 0] < limits.maximumConnectionsPerAddress else { return false }
@@ -103,7 +107,9 @@ final class ProxyServer: Sendable {
     func ended() { state.withLock { $0.underWay -= 1 } }
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Takes no more connections, waits until requests under way are answered and their answers are written, ten seconds at most, and ends.
+    /// Shuts the server down.
+    ///
+    /// It accepts no more connections and waits at most ten seconds for pending responses.
     func stop() async {
         let listener = state.withLock { state in
             state.isEnding = true

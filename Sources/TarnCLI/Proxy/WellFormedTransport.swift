@@ -1,7 +1,9 @@
 import NIOHTTP1
 import Tarn
 
-/// Refuses answers that cannot be sent on as they are, before the cache sees them (RFC 9110 §5.5: CR within a value; RFC 9112 §5.1: a space in a name).
+/// A transport that refuses malformed responses before the cache stores them.
+///
+/// They cannot be forwarded: RFC 9110 §5.5 (CR within a value), RFC 9112 §5.1 (a space in a name).
 struct WellFormedTransport: Transport {
     let inner: any Transport
 

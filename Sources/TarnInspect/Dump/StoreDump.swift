@@ -1,15 +1,18 @@
-// Every record of a store as one JSON object a line, with nothing but the store.
+// The records of a store as one JSON object a line; only the store itself is needed.
 
 import TarnStore
 
-/// Writes the records of a store out, as far as they can be read: the file may be damaged in any way.
+/// A dump of the readable records of a store, which may be damaged in any way.
 public struct StoreDump {
     private let path: String
-    /// Why the file is read without anybody keeping it as it is; nil if a read transaction holds it.
+    /// The reason why no read transaction holds the file; nil if one does.
     public let aloneBecause: String?
 
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.damagedCatalog`; `.lmdb` if there is no permission;
-    ///   `.changedMeanwhile` if the file is not held, and commits came in between.
+    /// Checks that the file is a store with a readable catalog.
+    ///
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.damagedCatalog`;
+    ///   `.lmdb` without permission; `.changedMeanwhile` if no transaction holds the file and
+    ///   commits were made meanwhile.
     public init(storeAt path: String) throws {
         self.path = path
         aloneBecause = try StoreFile.open(at: path) { file in
@@ -28,26 +31,29 @@ public struct StoreDump {
         }
     }
 
-    /// Something that cannot be read.
+    /// An unreadable record or page.
     public struct Damage: Sendable, Hashable, CustomStringConvertible {
-        /// A record, or a page of the file.
+        /// The location: a record, or a page of the file.
         public var place: String
+        /// The reason why it is unreadable.
         public var reason: String
-        /// Whether it is about the file or its pages, not about one record.
+        /// Whether the damage concerns the file or its pages, not a single record.
         public var isOfPages = false
         public var description: String { "\(place): \(reason)" }
     }
 
-    /// Calls `line` with every record, entity by entity, in key order: one snapshot from the first line to the last.
+    /// Calls `line` with every record, entity by entity, in key order, as of one snapshot.
     ///
     ///     {"entity":"Issue","key":7,"version":3,"fields":{"id":7,"title":"…"}}
     ///
-    /// A partial record has `"partial":true` after its version. Versions count commits: without them, two stores have the same lines if they
-    /// have the same records, however these came there. Rows that cannot be read, or whose checksum is wrong, and pages that
-    /// cannot, go to `damaged`, and the dump goes on.
+    /// A partial record has `"partial":true` after its version. Versions count commits: without
+    /// them, two stores with equal records have equal lines, independent of their history.
     ///
-    /// - Throws: what `line` throws; at the end `StoreError.changedMeanwhile` if the file was not held, and what was written may be of
-    ///   several commits.
+    /// Unreadable rows, rows with a wrong checksum and unreadable pages are reported to `damaged`,
+    /// and the dump continues.
+    ///
+    /// - Throws: The error of `line`; at the end `StoreError.changedMeanwhile` if no transaction
+    ///   held the file and the output may mix several commits.
     public func records(of name: String? = nil, withVersions: Bool = true, line: (String) throws -> Void, damaged: (Damage) -> Void) throws {
         try StoreFile.open(at: path) { file in
             try StoreDump.check(file, path)
@@ -69,7 +75,7 @@ public struct StoreDump {
     ) throws {
         try file.forEach(in: TableName.records(entity.root)) { key, value in
             func report(_ reason: String) { damaged(Damage(place: "\(entity.name) \(file.describe(key))", reason: reason)) }
-            // The table of an entity with a parent holds records of others as well.
+            // The table of a root entity contains the records of all its descendants.
             if entity.root != entity.id, value.count >= RowFormat.headerSize, !file.catalog.isKind(value.load(6), of: entity.id) {
                 return
             }
@@ -105,6 +111,6 @@ public struct StoreDump {
 }
 
 extension Finding.Code {
-    /// Whether it is about the file, its pages or LMDB's tables, not about what Tarn has written into them.
+    /// Whether the finding concerns the file, its pages or LMDB's tables, not their content.
     public var isOfPages: Bool { ["file", "page", "free", "table"].contains(rawValue.prefix { $0 != "." }) }
 }

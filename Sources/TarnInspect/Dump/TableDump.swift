@@ -1,20 +1,28 @@
-// Tables as `mdb_dump` of lmdb-utils writes them, and as `mdb_load` reads them: also of a file that those would not read.
+// Tables in the format of `mdb_dump` and `mdb_load` of lmdb-utils, also from files that these
+// refuse.
 
 import TarnStore
 
-/// Writes the tables of any data file of LMDB in the format of `mdb_dump -a` (`format=bytevalue`), as far as they can be read.
+/// A dump of the readable tables of any LMDB data file, as `mdb_dump -a` writes it.
 ///
-/// What a program keeps in the table of tables itself comes first, as `mdb_dump` writes a file without named tables.
+/// The format is `format=bytevalue`.
+///
+/// Entries of the table of tables that are no tables come first, as in a dump of a file without
+/// named tables.
 public struct TableDump {
     private let path: String
 
+    /// Creates a dump of a data file, which is opened by ``tables(line:damaged:)``.
     public init(fileAt path: String) { self.path = path }
 
-    /// Calls `line` with every line: for each table a head, then keys and values in turn, each as hexadecimal digits.
+    /// Calls `line` with every line of the dump.
     ///
-    /// - Returns: why nobody held the state that was written; nil if a read transaction did.
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for what is no data file of LMDB, `.lmdb` if there is no permission;
-    ///   `.changedMeanwhile` at the end if the state was not held, and what was written may be of several commits.
+    /// Each table has a header, then keys and values in turn, as hexadecimal digits.
+    ///
+    /// - Returns: The reason why no read transaction held the state; nil if one did.
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for a file that is not an LMDB data
+    ///   file, `.lmdb` without permission; `.changedMeanwhile` at the end if no transaction held
+    ///   the state and the output may mix several commits.
     @discardableResult
     public func tables(line: (String) throws -> Void, damaged: (StoreDump.Damage) -> Void) throws -> String? {
         try StoreFile.open(at: path) { file in
@@ -30,7 +38,7 @@ public struct TableDump {
             for name in file.snapshot.names {
                 guard let record = file.snapshot.tables[name] else { continue }
                 try TableDump.head(name, record, file, line)
-                // `meta` was read when the file was opened.
+                // `meta` was scanned when the file was opened.
                 if file.counts[name] != nil {
                     try file.again(name, asStored: true, entry)
                 } else {
@@ -45,7 +53,7 @@ public struct TableDump {
         }
     }
 
-    /// The lines before the entries of a table, in the order of mdb_dump.c.
+    /// Writes the header of a table, in the order of mdb_dump.c.
     private static func head(_ name: String?, _ record: TableRecord, _ file: StoreFile, _ line: (String) throws -> Void) rethrows {
         let meta = file.snapshot.meta
         try line("VERSION=3")

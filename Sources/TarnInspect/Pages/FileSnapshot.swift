@@ -1,23 +1,26 @@
-// One state of a data file: the newest of its meta pages that can be read, and what it leads to.
+// One state of a data file: its newest readable meta page and the tables of that page.
 
 import LMDB
 import TarnStore
 
-/// A state of a file, and ways into it that believe nothing.
+/// A state of a file of unknown health, with access that validates everything.
 final class FileSnapshot {
     let file: PageFile
     let meta: MetaPage
-    /// Where the tables begin, by name.
+    /// The records of the tables by name.
     private(set) var tables: [String: TableRecord] = [:]
-    /// The names of the tables, in the order of their bytes.
+    /// The names of the tables, in byte order.
     private(set) var names: [String] = []
-    /// How many entries the table of tables has that are no tables: other programs may keep keys of their own there.
+    /// The number of entries of the table of tables that are no tables: keys of other programs.
     private(set) var ownEntries = 0
-    /// The keys of the first of them.
+    /// The keys of the first of these entries.
     private(set) var ownKeys: [String] = []
 
-    /// - Parameter transaction: of a state that a reader holds; nil for the newest.
-    /// - Throws: `StoreError.notAStore` if neither meta page can be read; `FileSnapshot.Moved` if the state is there no more.
+    /// Reads the meta pages and selects a state.
+    ///
+    /// - Parameter transaction: The state that a reader holds; nil for the newest.
+    /// - Throws: `StoreError.notAStore` if neither meta page is readable; `FileSnapshot.Moved` if
+    ///   the state was replaced.
     init(_ file: PageFile, transaction: UInt64? = nil, _ findings: Findings = Findings()) throws {
         self.file = file
         let metas = try FileSnapshot.metaPages(file)
@@ -28,8 +31,10 @@ final class FileSnapshot {
         file.pageSize = meta.pageSize
     }
 
-    /// Whether commits may have changed pages of this state since it was looked for: if no reader holds it, the second transaction after the next one takes
-    /// pages that the next one has freed (mdb.c, `mdb_page_alloc`), and it begins when two have been committed.
+    /// Whether later commits may have changed pages of this state.
+    ///
+    /// Without a reader that holds it, the second transaction after the next one reuses pages that
+    /// the next one has freed (mdb.c, `mdb_page_alloc`). It begins after two commits.
     var isOvertaken: Bool {
         guard let newest = try? FileSnapshot.metaPages(file).pages.map(\.transaction).max() else { return true }
         return newest > meta.transaction &+ 1
@@ -38,7 +43,7 @@ final class FileSnapshot {
     /// The state that a reader holds was replaced before its meta page was read.
     struct Moved: Error {}
 
-    /// Both meta pages, as far as they can be read.
+    /// Returns both meta pages, as far as they are readable.
     private static func metaPages(_ file: PageFile) throws(StoreError) -> (pages: [MetaPage], problems: [MetaProblem]) {
         guard let start = file.bytes(at: 0, count: MetaPage.size) else {
             throw .notAStore(path: file.path, detail: "it has \(file.byteCount) bytes, and no meta page of LMDB")
@@ -51,8 +56,9 @@ final class FileSnapshot {
             }
         }
         take(MetaPage.read(0, PageBytes(start)))
-        // The second one stands behind a page of the size that both say: where it is found, that size is right, whatever the first one says.
-        // If the first one cannot be read, or leads nowhere, pages of every size are tried.
+        // The second meta page follows a page of the size that both declare. Where it is found,
+        // that size is right, even if the first one declares another. If the first one is
+        // unreadable or its size leads to no meta page, all page sizes are tried.
         let sizes = pages.map(\.pageSize) + [4096, 512, 1024, 2048, 8192, 16384, 32768, 65536]
         var second: Result<MetaPage, MetaProblem> = .failure(MetaProblem(number: 1, detail: "the file ends before it"))
         for size in sizes {
@@ -75,7 +81,7 @@ final class FileSnapshot {
         return (pages, problems)
     }
 
-    /// Finds the tables. To be called once, before anything is asked of them.
+    /// Finds the tables. Must be called once, before any table is read.
     func findTables(_ walk: inout TreeWalk) -> TreeWalk.Counts {
         let findings = walk.findings
         return walk.walk(meta.main, "the table of tables") { key, value, flags in
@@ -95,7 +101,7 @@ final class FileSnapshot {
         }
     }
 
-    /// The value of a key. Nil if it is not there, or cannot be reached.
+    /// Returns the value of a key; nil if it does not exist or is unreachable.
     func value(_ key: Bytes, in table: TableRecord) -> [UInt8]? {
         var next = table.root
         for _ in 0..<FileSnapshot.deepest {
@@ -114,7 +120,7 @@ final class FileSnapshot {
 
     private static let deepest = 64
 
-    /// The value of a node of a leaf, wherever it stands. Nil if it cannot be read.
+    /// Returns the value of a node of a leaf, also from overflow pages; nil if it is unreadable.
     func value(of node: TreePage.Node, in page: TreePage) -> [UInt8]? {
         guard node.isOverflowing else { return Array(page.page.bytes[node.value]) }
         let first = page.page.u64(node.value.lowerBound)
@@ -123,9 +129,9 @@ final class FileSnapshot {
         return bytes.map { Array($0[TreePage.headerSize...]) }
     }
 
-    /// The numbers of free pages, with what is wrong with the list.
+    /// Visits the numbers of free pages, and reports the faults of the list.
     ///
-    /// - Parameter page: called with the transaction that freed it, and the number of each page.
+    /// - Parameter page: A closure that is called with the freeing transaction and the page number.
     func forEachFreePage(_ walk: inout TreeWalk, _ page: (UInt64, UInt64) -> Void) -> TreeWalk.Counts {
         let findings = walk.findings
         var last: UInt64 = 0
@@ -151,9 +157,9 @@ final class FileSnapshot {
 }
 
 extension TreePage {
-    /// Of a branch: the page that a key lies under. Nil if it cannot be told.
+    /// Returns the child of a branch that covers a key; nil if a node is unreadable.
     fileprivate func child(for key: Bytes) -> UInt64? {
-        // The first key of a branch stands for everything that is less than the second.
+        // The first key of a branch counts as less than every key (mdb.c, `mdb_node_search`).
         var low = 1, high = max(1, count)
         while low < high {
             let middle = (low + high) / 2
@@ -163,7 +169,9 @@ extension TreePage {
         return node(low - 1)?.child
     }
 
-    /// Of a leaf: the first node whose key is not less. Nil if there is none, or if it cannot be told.
+    /// Returns the first node of a leaf whose key is not less; nil if there is none.
+    ///
+    /// Nil also if a node is unreadable.
     fileprivate func firstNotLess(_ key: Bytes) -> Int? {
         var low = 0, high = count
         while low < high {

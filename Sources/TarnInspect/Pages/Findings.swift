@@ -1,6 +1,6 @@
-/// Collects findings: all are counted, and the first of each code kept.
+/// A collection of findings: all are counted, and the first ones of each code are kept.
 final class Findings {
-    /// How many of each code are kept.
+    /// The number of findings that are kept for each code.
     private let limit: Int
     private(set) var list: [Finding] = []
     private(set) var counts: [Finding.Code: Int] = [:]

@@ -1,24 +1,25 @@
-// The two meta pages: where everything begins. Layout: data format 1 of liblmdb 0.9, `struct MDB_meta` and `struct MDB_db` in mdb.c.
+// The two meta pages of a file. Layout: data format 1 of liblmdb 0.9, `struct MDB_meta` and `struct
+// MDB_db` in mdb.c.
 
-/// What a meta page says.
+/// The content of a meta page.
 struct MetaPage: Hashable {
-    /// 0 or 1.
+    /// The page number, 0 or 1.
     var number: Int
     var pageSize: Int
     var mapSize: UInt64
-    /// The highest number that a page ever had.
+    /// The highest page number that was ever used.
     var lastPage: UInt64
-    /// Counts commits. Of two valid meta pages the one with the larger number is the newer one.
+    /// The commit counter. Of two valid meta pages, the newer one has the larger number.
     var transaction: UInt64
-    /// Transaction → numbers of pages that it has freed.
+    /// The table of free pages: transaction → numbers of the pages that it has freed.
     var freeList: TableRecord
-    /// Name → `TableRecord` of each table.
+    /// The table of tables: name → `TableRecord`.
     var main: TableRecord
 
     static let size = 152
     private static let isMeta: UInt16 = 0x08, magic: UInt32 = 0xBEEF_C0DE
 
-    /// Nil, with the reason, if the bytes are no meta page of a format that is known here.
+    /// Decodes a meta page; a failure with the reason if the format is unknown.
     static func read(_ number: Int, _ page: PageBytes) -> Result<MetaPage, MetaProblem> {
         guard page.bytes.count >= size else { return .failure(MetaProblem(number: number, detail: "it is too short")) }
         func problem(_ detail: String) -> Result<MetaPage, MetaProblem> { .failure(MetaProblem(number: number, detail: detail)) }

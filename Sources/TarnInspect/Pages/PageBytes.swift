@@ -2,13 +2,13 @@ import Glibc
 import LMDB
 import TarnStore
 
-/// The bytes of a page, and the numbers in it: little-endian, as on every machine that this runs on.
+/// The bytes of a page and the integers in it, little-endian as on every supported machine.
 struct PageBytes {
     let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Numbers that do not lie in the page are 0.
+    /// Decodes an integer; 0 if it exceeds the page.
     func u16(_ offset: Int) -> UInt16 {
         guard offset >= 0, offset + 2 <= bytes.count else { return 0 }
         return UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8

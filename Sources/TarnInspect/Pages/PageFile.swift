@@ -1,29 +1,31 @@
-// The bytes of a data file, read with `pread`: whatever is wrong with the file, and even if it is cut off meanwhile, a page is there or
-// it is not. A map would end the process (SIGBUS), and liblmdb trusts what it finds.
+// The bytes of a data file, read with `pread`: in a damaged file, even one that is truncated
+// meanwhile, a page is either read or missing. A map would end the process (SIGBUS), and liblmdb
+// trusts the content.
 
 import Glibc
 import LMDB
 import TarnStore
 
-/// A data file of LMDB, of unknown health. For one thread at a time.
+/// An LMDB data file of unknown health. For one thread at a time.
 final class PageFile {
     let path: String
     private let descriptor: Int32
     private let isOwned: Bool
-    /// Bytes of a page, once the meta pages have said so.
+    /// The size of a page in bytes, once the meta pages have declared it.
     var pageSize = 4096 {
         didSet { cache.removeAll() }
     }
-    /// Pages that were asked for lately: branches come again with every look-up.
+    /// The cache of recently read pages: every lookup reads the same branches.
     private var cache: [UInt64: PageBytes] = [:]
     private static let cachedPages = 4096
-    /// How many pages were read from the file.
+    /// The number of pages that were read from the file.
     private(set) var readCount = 0
 
-    /// Opens a data file by itself.
+    /// Opens a data file through a descriptor of its own.
     ///
-    /// - Parameter path: a directory with a `data.mdb`, or the file.
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for what is no file, `.lmdb` with `.permission` or another error of the system.
+    /// - Parameter path: The path of a directory with a `data.mdb`, or of the file.
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for a path that is not a file, `.lmdb`
+    ///   with `.permission` or another error of the system.
     init(opening path: String) throws(StoreError) {
         var status = stat(), file = path
         guard stat(path, &status) == 0 else { throw PageFile.failure(path, errno) }
@@ -31,7 +33,7 @@ final class PageFile {
             file = path + "/data.mdb"
             guard stat(file, &status) == 0 else { throw PageFile.failure(path, errno) }
         }
-        // Opening a pipe would wait for somebody to write into it.
+        // Opening a pipe would wait for a writer.
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notAStore(path: file, detail: "it is no file") }
         descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         self.path = file
@@ -39,7 +41,7 @@ final class PageFile {
         guard descriptor >= 0 else { throw PageFile.failure(path, errno) }
     }
 
-    /// Reads through a descriptor that somebody else has open, and keeps open.
+    /// Reads through a descriptor that the caller owns and keeps open.
     init(borrowing descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
@@ -54,18 +56,18 @@ final class PageFile {
         code == ENOENT || code == ENOTDIR ? .noSuchStore(path: path) : .lmdb(LMDBError(code: code, operation: "open", path: path))
     }
 
-    /// The size of the file at the moment, in bytes.
+    /// The current size of the file, in bytes.
     var byteCount: UInt64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
     }
 
-    /// How many pages the file has at the moment, whole ones.
+    /// The current number of whole pages of the file.
     var pageCount: UInt64 { byteCount / UInt64(pageSize) }
 
-    /// The pages of the file that have data, from the third on, in ranges: what lies in holes has nothing but zeros.
+    /// The ranges of pages, from the third on, that have data; pages in holes contain only zeros.
     var pagesWithData: [Range<UInt64>] {
-        // By a description of its own: liblmdb writes from the position of the one that it has.
+        // A separate file description, since seeking moves the position from which liblmdb writes.
         let own = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
         defer { if own >= 0 { close(own) } }
         let size = byteCount, page = UInt64(pageSize)
@@ -80,7 +82,7 @@ final class PageFile {
         return ranges
     }
 
-    /// A page of the file. Nil if the file ends before it does, or if it cannot be read.
+    /// Returns a page of the file; nil if it is behind the end of the file or unreadable.
     func page(_ number: UInt64) -> PageBytes? {
         if let page = cache[number] { return page }
         let (offset, isTooFar) = number.multipliedReportingOverflow(by: UInt64(pageSize))
@@ -92,10 +94,10 @@ final class PageFile {
         return page
     }
 
-    /// Bytes of the file. Nil if it ends before them, or if they cannot be read.
+    /// Returns bytes of the file; nil if they are behind its end or unreadable.
     func bytes(at offset: UInt64, count: Int) -> [UInt8]? {
         let (end, isTooFar) = offset.addingReportingOverflow(UInt64(count))
-        // Before there is room for them: what a damaged page says may be any number.
+        // Checked before the allocation: the count in a damaged page may be any number.
         guard !isTooFar, end <= UInt64(Int64.max), count == pageSize || end <= byteCount else { return nil }
         var isWhole = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

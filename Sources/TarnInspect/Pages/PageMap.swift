@@ -1,11 +1,11 @@
-// Who has which page: a small number for each, without believing how many there are.
+// The owners of pages: a small number for each page, without trust in the declared page count.
 
-/// A number for each page; 0 for those that nobody has.
+/// A map from each page to the number of its owner; 0 for pages without one.
 struct PageMap {
     private var chunks: [UInt64: [UInt16]] = [:]
     private static let chunkSize: UInt64 = 1024
 
-    /// The last page of the chunk around one, if nobody has any page of it.
+    /// Returns the last page of the chunk around a page if no page of the chunk has an owner.
     func emptyChunk(around page: UInt64) -> UInt64? {
         chunks[page / PageMap.chunkSize] == nil ? page | (PageMap.chunkSize - 1) : nil
     }
@@ -18,9 +18,9 @@ struct PageMap {
         }
     }
 
-    /// Gives a page to somebody.
+    /// Assigns a page to an owner, unless it already has one.
     ///
-    /// - Returns: who has it already; nil if nobody had.
+    /// - Returns: The previous owner; nil if there was none.
     mutating func claim(_ page: UInt64, for owner: UInt16) -> UInt16? {
         let holder = self[page]
         guard holder == 0 else { return holder }

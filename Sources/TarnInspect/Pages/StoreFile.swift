@@ -1,33 +1,33 @@
-// A store's file without liblmdb: its settings, its catalog and its rows, as far as they can be read.
+// A store's file without liblmdb: its settings, catalog and rows, as far as they are readable.
 
 import Foundation
 import TarnStore
 
-/// What a file of unknown health holds. For one thread at a time.
+/// The content of a file of unknown health. For one thread at a time.
 final class StoreFile: RecordSource {
     let snapshot: FileSnapshot
     let findings: Findings
-    /// Why the file was looked at while nobody kept it as it is; nil if a read transaction did.
+    /// The reason why no read transaction holds the state; nil if one does.
     let aloneBecause: String?
-    /// Slots of the table of readers; nil if the file was looked at alone.
+    /// The slots of the reader table; nil if the file is read without liblmdb.
     let readers: (used: Int, all: Int)?
     private(set) var walk: TreeWalk
-    /// The table `meta`.
+    /// The content of the table `meta`.
     private(set) var settings: [String: [UInt8]] = [:]
-    /// Nil if it cannot be read.
+    /// The format version; nil if it is unreadable.
     private(set) var foundFormat: Int?
-    /// Of a file without a catalog that can be read: an empty one.
+    /// The catalog; empty if it is unreadable.
     private(set) var catalog = Catalog()
     private(set) var hasCatalog = false
-    /// Whether the catalog is one whose checksum is wrong, taken for want of a better one.
+    /// Whether the catalog has a wrong checksum and is used for lack of a better one.
     private(set) var isCatalogDoubtful = false
     private(set) var rules: [UInt16: EntityRules] = [:]
-    /// Marks of indexes that are not complete.
+    /// The marks of incomplete indexes.
     private(set) var marks: [UInt32: IndexMark] = [:]
     let decoder = RowDecoder()
-    /// Whether the file is a store of Tarn, as far as can be told: otherwise its tables may be of any kind.
+    /// Whether the file is a store of Tarn, as far as it is readable; others may have any tables.
     private(set) var isStore = false
-    /// What was counted of each table that was walked.
+    /// The counts of each table that was scanned.
     private(set) var counts: [String: TreeWalk.Counts] = [:]
     private let mainCounts: TreeWalk.Counts
 
@@ -49,12 +49,16 @@ final class StoreFile: RecordSource {
         readSettings()
     }
 
-    /// Opens what is at a path, and lends it. If it is sound enough for liblmdb, its newest state is held meanwhile, so that writers of
-    /// other processes do not change what is looked at; otherwise the file is read as it is.
+    /// Opens the file at a path and runs the closure with it.
     ///
-    /// - Parameter path: of a store, or of its `data.mdb`.
-    /// - Throws: what the closure throws; `StoreError.noSuchStore`, `.notAStore`, `.lmdb` if nothing can be read; `.changedMeanwhile` if
-    ///   nobody held the state, and commits may have changed it before the closure had returned.
+    /// If the file is sound enough for liblmdb, a read transaction holds its newest state, so that
+    /// writers of other processes do not change what is read. Otherwise the file is read without a
+    /// transaction.
+    ///
+    /// - Parameter path: The path of a store, or of its `data.mdb`.
+    /// - Throws: The closure's error; `StoreError.noSuchStore`, `.notAStore`, `.lmdb` if nothing is
+    ///   readable; `.changedMeanwhile` if no transaction held the state and commits may have
+    ///   changed it before the closure returned.
     static func open<Result>(
         at path: String, progress: ((_ pages: Int, _ of: Int) -> Void)? = nil, _ body: (StoreFile) throws -> Result
     ) throws -> Result {
@@ -85,7 +89,7 @@ final class StoreFile: RecordSource {
         do {
             result = try body(opened)
         } catch {
-            // What is wrong then may be the mixture.
+            // The error may result from a mixture of commits.
             try opened.checkIsUnchanged()
             throw error
         }
@@ -93,7 +97,9 @@ final class StoreFile: RecordSource {
         return result
     }
 
-    /// - Throws: `StoreError.changedMeanwhile` if nobody holds the state that is looked at, and commits may have changed it.
+    /// Checks that the state is held or has not been changed by later commits.
+    ///
+    /// - Throws: `StoreError.changedMeanwhile`.
     func checkIsUnchanged() throws(StoreError) {
         guard let aloneBecause, snapshot.isOvertaken else { return }
         throw .changedMeanwhile(path: snapshot.file.path, detail: aloneBecause)
@@ -101,11 +107,13 @@ final class StoreFile: RecordSource {
 
     // MARK: - Tables
 
-    /// Walks over a table that was not walked yet, in the order of its keys, and compares it with what its record says. Of values with a
-    /// checksum behind them the closure gets the content; those that are damaged are findings.
+    /// Scans a table for the first time, in key order, and compares the counts with its record.
     ///
-    /// - Parameter asStored: gives values as they are stored, whatever their checksum.
-    /// - Returns: whether all of it could be read; false also if there is no such table.
+    /// If values have a checksum behind them, the closure gets their content, and damaged ones are
+    /// findings.
+    ///
+    /// - Parameter asStored: Whether the closure gets values as they are stored, with any checksum.
+    /// - Returns: Whether the whole table is readable; false also if it does not exist.
     @discardableResult
     func forEach(in table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows -> Bool {
         guard let record = snapshot.tables[table] else { return false }
@@ -128,14 +136,14 @@ final class StoreFile: RecordSource {
         return isWhole && isSound
     }
 
-    /// Walks over a table of any kind. In which order its keys are, only the program knows that made it.
+    /// Scans a table of any kind, without a check of the key order, which may be custom.
     @discardableResult
     func forEachEntry(inAnyTable table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows -> Bool {
         guard !isStore, let record = snapshot.tables[table] else { return try forEach(in: table, asStored: asStored, body) }
         return try walk(record, table, ordersBytes: false) { key, value, _ in try body(key, value) }
     }
 
-    /// Walks over the entries of the table of tables that are no tables.
+    /// Visits the entries of the table of tables that are no tables.
     func forEachOwnEntry(_ body: (Bytes, Bytes) throws -> Void) rethrows {
         var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
         _ = try walk.walk(snapshot.meta.main, "the table of tables", ordersBytes: false) { key, value, flags in
@@ -146,7 +154,7 @@ final class StoreFile: RecordSource {
     private func walk(
         _ record: TableRecord, _ table: String, ordersBytes: Bool, _ body: (Bytes, Bytes, UInt16) throws -> Void
     ) rethrows -> Bool {
-        // Taken out meanwhile, so that it is not copied with every page.
+        // Moved out meanwhile, so that it is not copied with every page.
         var walk = walk
         self.walk = TreeWalk(snapshot.file, lastPage: 0, findings)
         defer { self.walk = walk }
@@ -156,7 +164,7 @@ final class StoreFile: RecordSource {
         return counts.isWhole
     }
 
-    /// Walks over a table again, without looking for what is wrong with its pages and its checksums.
+    /// Scans a table again, without a check of its pages, and without findings.
     func again(_ table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows {
         guard let record = snapshot.tables[table], record.flags == 0 || !isStore else { return }
         var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
@@ -166,7 +174,7 @@ final class StoreFile: RecordSource {
         }
     }
 
-    /// The code of a value whose checksum is wrong.
+    /// Returns the finding code for a wrong checksum in a table.
     private static func damageCode(_ table: String) -> Finding.Code {
         switch table {
         case TableName.changes: .changeForm
@@ -178,7 +186,7 @@ final class StoreFile: RecordSource {
     }
 
     private func compare(_ counts: TreeWalk.Counts, _ record: TableRecord, _ table: String) {
-        // What could not be read could not be counted.
+        // The counts of an unreadable table are incomplete.
         guard counts.isWhole else { return }
         let counted = (counts.branchPages, counts.leafPages, counts.overflowPages, counts.entries)
         let said = (record.branchPages, record.leafPages, record.overflowPages, record.entries)
@@ -188,9 +196,9 @@ final class StoreFile: RecordSource {
             "it should have \(said.0) branches, \(said.1) leaves, \(said.2) pages of long values and \(said.3) entries, and has \(counted.0), \(counted.1), \(counted.2) and \(counted.3)")
     }
 
-    /// Compares the table of tables, and walks over the list of free pages.
+    /// Checks the counts of the table of tables, and the free list.
     ///
-    /// - Returns: how many pages are free, and how many nobody has.
+    /// - Returns: The number of free pages, and of pages that are neither free nor in a tree.
     func checkFreePages() -> (free: Int, lost: Int) {
         compare(mainCounts, snapshot.meta.main, "the table of tables")
         var walk = walk, free = PageMap(), count = 0, listed: [(UInt64, UInt64)] = []
@@ -207,12 +215,12 @@ final class StoreFile: RecordSource {
                 count += 1
             }
         }
-        // Where something cannot be read, what it had would seem to be lost.
+        // If a tree is unreadable, its pages would seem to be lost.
         guard list.isWhole, mainCounts.isWhole, counts.values.allSatisfy(\.isWhole), counts.count == snapshot.names.count,
             snapshot.meta.lastPage >= 2
         else { return (count, 0) }
         var lost = 0, number: UInt64 = 2
-        // A meta page that is damaged may name any number, and a file with holes may have any length.
+        // A damaged meta page may declare any number, and a sparse file may have any length.
         while number <= snapshot.meta.lastPage, lost <= Int(clamping: snapshot.file.pageCount) {
             var end = number
             if let chunk = walk.pages.emptyChunk(around: number), free.emptyChunk(around: number) != nil {
@@ -229,14 +237,14 @@ final class StoreFile: RecordSource {
         return (count, lost)
     }
 
-    /// How many pages the free list has; what is wrong with it is a finding.
+    /// The number of pages in the free list, whose faults become findings.
     var freePageCount: Int {
         var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, findings), count = 0
         _ = snapshot.forEachFreePage(&walk) { _, _ in count += 1 }
         return count
     }
 
-    /// The value of a key; nil if there is none, or if its checksum is wrong.
+    /// Returns the value of a key; nil if it does not exist or its checksum is wrong.
     func value(_ key: Bytes, in table: String) -> [UInt8]? {
         guard let record = snapshot.tables[table], record.flags == 0, var value = snapshot.value(key, in: record) else { return nil }
         guard let count = value.withUnsafeBytes({ content($0, table, key)?.count }) else { return nil }
@@ -246,8 +254,9 @@ final class StoreFile: RecordSource {
 
     // MARK: - Pages that no tree leads to
 
-    /// The pages of the file that no tree has led to and that are not free, and whether the list of free pages could be read: otherwise some
-    /// of them are old.
+    /// Returns the pages that no scanned tree contains and that are not free.
+    ///
+    /// If the free list is unreadable, the result is not certain: some of the pages may be old.
     func pagesOfNobody() -> (pages: [UInt64], isCertain: Bool) {
         var walk = walk, free = PageMap()
         let list = snapshot.forEachFreePage(&walk) { _, number in free[number] = 1 }
@@ -255,7 +264,7 @@ final class StoreFile: RecordSource {
         return (pages, list.isWhole)
     }
 
-    /// Calls the closure with each entry of a leaf that can be read; with none if the page is no leaf.
+    /// Visits each readable entry of a leaf; none if the page is not a leaf.
     func forEachNode(ofLeaf number: UInt64, _ body: (_ node: Int, _ key: Bytes, _ value: Bytes) throws -> Void) rethrows {
         guard let bytes = snapshot.file.page(number), TreePage(bytes).kind == .leaf else { return }
         for node in 0..<TreePage(bytes).count { try withNode(node, ofLeaf: number) { try body(node, $0, $1) } }
@@ -268,8 +277,10 @@ final class StoreFile: RecordSource {
         try bytes.bytes.withUnsafeBytes { page in try value.withUnsafeBytes { try body(page.slice(node.key), $0) } }
     }
 
-    /// Looks for the catalog and the dictionaries on all pages of the file: what was once written stands there for a while. A catalog whose
-    /// checksum is wrong is better than none.
+    /// Searches all pages of the file for the catalog and the dictionaries.
+    ///
+    /// Overwritten pages keep old content for a while. A catalog with a wrong checksum is better
+    /// than none.
     func lookForSettings() {
         var best = settings["\(MetaKey.catalog)"].flatMap { text in
             text.withUnsafeBytes(StoredCatalog.init).map { (rank: StoreFile.rank(of: $0), isSound: $0.isSound, text: text) }
@@ -282,7 +293,8 @@ final class StoreFile: RecordSource {
                 guard isCatalog || name.hasPrefix(MetaKey.dictionaryPrefix) else { return }
                 let sound = ValueChecksum.content(value, table: "meta", key: key)
                 if isCatalog {
-                    // In stores of formats 1 and 2 nothing stands behind it; a damaged one of format 3 has four bytes there.
+                    // Formats 1 and 2 have no checksum behind the value; in format 3, it has four
+                    // bytes.
                     let texts = [sound, value, value.slice(0..<max(0, value.count - ValueChecksum.size))].compactMap(\.self)
                     let readable = texts.lazy.compactMap { text in StoredCatalog(text).map { (bytes: text, stored: $0) } }
                     guard let (text, found) = readable.first else { return }
@@ -305,7 +317,9 @@ final class StoreFile: RecordSource {
         takeSettings()
     }
 
-    /// Ids are never used again: the newest catalog has the highest. None that is not sound is better than one that is.
+    /// Returns the rank of a catalog: a sound one first, then the newest.
+    ///
+    /// Ids are never reused, so the newest catalog has the highest ids.
     private static func rank(of stored: StoredCatalog) -> (Int, Int) {
         let catalog = stored.catalog
         let age = Int(catalog.nextEntity) + Int(catalog.nextIndex) + catalog.entities.reduce(0) { $0 + Int($1.nextField) + $1.fields.count }
@@ -321,7 +335,7 @@ final class StoreFile: RecordSource {
         {
             isStore = format.withUnsafeBytes { StoreFormatVersion.read($0) } != nil
         }
-        // Where the version cannot be reached, the tables tell.
+        // Where the version is unreachable, the table names decide.
         isStore = isStore || snapshot.tables.keys.count { TableName.all.contains($0) } > 2
         if isStore { for key in snapshot.ownKeys { findings.add(.tableRecord, key, "it is no table") } }
         var stored: [(key: [UInt8], value: [UInt8])] = []
@@ -366,7 +380,7 @@ final class StoreFile: RecordSource {
         for entity in catalog.entities { rules[entity.id] = EntityRules(entity, catalog) }
     }
 
-    /// A number of `meta`; nil if it is not there, or is none.
+    /// Returns a number of `meta`; nil if it does not exist or is malformed.
     func number(_ key: StaticString) -> UInt64? {
         guard let value = settings["\(key)"], value.count == 8 else { return nil }
         return value.reduce(0) { $0 << 8 | UInt64($1) }
@@ -374,10 +388,12 @@ final class StoreFile: RecordSource {
 
     func text(_ key: StaticString) -> String? { settings["\(key)"].map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The format version; the newest one if it cannot be read.
+    /// The format version; the newest one if it is unreadable.
     var format: Int { foundFormat ?? Store.format }
 
-    /// The content of a value of one of the tables whose values have a checksum behind them. Nil if it is damaged.
+    /// Returns the content of a value, without the checksum that some tables store behind it.
+    ///
+    /// Nil if the value is damaged.
     func content(_ stored: Bytes, _ table: String, _ key: Bytes) -> Bytes? {
         guard isStore, format >= ChecksummedTable.firstFormat, let name = StoreFile.checksummed[table] else { return stored }
         return ValueChecksum.content(stored, table: name, key: key)
@@ -388,7 +404,7 @@ final class StoreFile: RecordSource {
         TableName.scans: "scans", TableName.bodies: "bodies",
     ]
 
-    /// What is wrong with the format version; nil if it can be read here.
+    /// The fault of the format version or the catalog; nil if this version of Tarn can read both.
     var formatProblem: Finding? {
         guard snapshot.tables[TableName.meta] != nil else {
             return Finding(.noStore, snapshot.file.path, "it is a data file of LMDB without the table \(TableName.meta): no store of Tarn")
@@ -435,7 +451,7 @@ final class StoreFile: RecordSource {
         return true
     }
 
-    /// The entity that a row of a table is of. Nil if the table cannot hold such a row.
+    /// Returns the entity of a row; nil if the table cannot contain such a row.
     func entity(of row: RowView, root: UInt16) -> Catalog.Entity? {
         catalog.entity(id: row.entity).flatMap { $0.root == root ? $0 : nil }
     }

@@ -1,13 +1,13 @@
-/// What LMDB keeps of a table (`struct MDB_db`, 48 bytes).
+/// The LMDB record of a table (`struct MDB_db`, 48 bytes).
 struct TableRecord: Hashable {
-    /// 0 for a table of keys and values without any options, as all tables of Tarn are.
+    /// The options of the table; 0 for every table of Tarn.
     var flags: UInt16
     var depth: Int
     var branchPages: UInt64
     var leafPages: UInt64
     var overflowPages: UInt64
     var entries: UInt64
-    /// Nil for a table without entries.
+    /// The root page; nil for an empty table.
     var root: UInt64?
 
     static let size = 48
@@ -16,7 +16,7 @@ struct TableRecord: Hashable {
     /// Whether keys may have several values (`MDB_DUPSORT`).
     var hasDuplicates: Bool { flags & 0x04 != 0 }
 
-    /// The options with the names that `mdb_dump` gives them, in its order.
+    /// The options under their names in `mdb_dump`, in its order.
     var optionNames: [String] {
         let names: [(bit: UInt16, name: String)] = [
             (0x02, "reversekey"), (0x04, "dupsort"), (0x08, "integerkey"), (0x10, "dupfixed"), (0x20, "integerdup"), (0x40, "reversedup"),
@@ -25,7 +25,7 @@ struct TableRecord: Hashable {
     }
 
     init(_ bytes: PageBytes, at offset: Int) {
-        // The other bits live in memory only (mdb.c, `PERSISTENT_FLAGS`).
+        // The other bits exist only in memory (mdb.c, `PERSISTENT_FLAGS`).
         flags = bytes.u16(offset + 4) & TableRecord.persistent
         depth = Int(bytes.u16(offset + 6))
         branchPages = bytes.u64(offset + 8)

@@ -1,19 +1,21 @@
-// A page of a tree, taken apart (mdb.c of liblmdb 0.9, `MDB_page` and `MDB_node`).
+// The decoding of a tree page (mdb.c of liblmdb 0.9, `MDB_page` and `MDB_node`).
 //
-//   page   u64 number, u16, u16 flags, u16 `lower`, u16 `upper`; then for each node, in the order of keys, the u16 offset of it. Of the
-//          first page of an overflowing value: u32 number of pages in place of `lower` and `upper`
-//          Of a leaf of values of one size (`MDB_DUPFIXED`): in place of nodes the values, each of the size in the u16 after the number
-//   node   u16 and u16, the low and the high half of the value's size, u16 flags, u16 size of the key, the key, the value. With the flag
-//          1: the u64 number of the page from which the value stands, behind a header. In a branch the first three fields are the
-//          number of a page, 48 bits, and there is no value
+// page   u64 number, u16, u16 flags, u16 `lower`, u16 `upper`; then a u16 offset for each node, in
+//        key order. The first overflow page has a u32 number of pages in place of `lower` and
+//        `upper`. A leaf of values of one size (`MDB_DUPFIXED`) has values in place of nodes, each
+//        of the size in the u16 after the number.
+// node   u16 and u16, the low and the high half of the value's size, u16 flags, u16 size of the
+//        key, the key, the value. With flag 1, the value is replaced by the u64 number of the first
+//        overflow page, where it follows a header. In a branch, the first three fields are a page
+//        number of 48 bits, and there is no value.
 
-/// A page that may be anything. Nothing of it is believed before it was compared with its size.
+/// A page with any content: every field is compared with the page size before it is used.
 struct TreePage {
     enum Kind: Hashable {
         case branch, leaf
-        /// A leaf of values of one size, of a key that has several (`P_LEAF2`).
+        /// A leaf of values of one size, which belong to one key (`P_LEAF2`).
         case values(size: Int)
-        /// The first page of a value that is too long for a leaf, and how many pages it has.
+        /// The first page of a value that does not fit in a leaf, with the number of its pages.
         case overflow(pages: UInt32)
         case other(flags: UInt16)
     }
@@ -22,11 +24,11 @@ struct TreePage {
     struct Node {
         var flags: UInt16
         var key: Range<Int>
-        /// In a leaf: where the value, or the number of its first page, stands.
+        /// In a leaf: the range of the value, or of the number of its first overflow page.
         var value: Range<Int>
-        /// In a leaf: how many bytes the value has, wherever it stands.
+        /// In a leaf: the size of the value in bytes, in the page or in overflow pages.
         var valueSize: Int
-        /// In a branch: the number of the page that it leads to.
+        /// In a branch: the number of the child page.
         var child: UInt64
 
         static let overflowing: UInt16 = 1, table: UInt16 = 2, duplicates: UInt16 = 4
@@ -41,7 +43,7 @@ struct TreePage {
 
     init(_ page: PageBytes) { self.page = page }
 
-    /// The number that the page says it has.
+    /// The number that the page declares.
     var number: UInt64 { page.u64(0) }
 
     var kind: Kind {
@@ -54,7 +56,7 @@ struct TreePage {
         }
     }
 
-    /// The values of a key that stand in its node, as a page in a leaf (`P_SUBP`). Nil if the bytes are no such page.
+    /// Returns the values of a key that are a page in its node (`P_SUBP`); nil if malformed.
     static func values(ofNode bytes: [UInt8]) -> [Range<Int>]? {
         let page = TreePage(PageBytes(bytes))
         guard bytes.count >= headerSize, page.page.u16(10) & part != 0 else { return nil }
@@ -71,7 +73,7 @@ struct TreePage {
         }
     }
 
-    /// The places of values of one size. Nil if they do not lie in the page.
+    /// Returns the ranges of values of one size; nil if they exceed the page.
     func values(size: Int) -> [Range<Int>]? {
         guard size > 0, TreePage.headerSize + count * size <= page.bytes.count else { return nil }
         return (0..<count).map { TreePage.headerSize + $0 * size..<TreePage.headerSize + ($0 + 1) * size }
@@ -80,10 +82,10 @@ struct TreePage {
     private var lower: Int { Int(page.u16(12)) }
     private var upper: Int { Int(page.u16(14)) }
 
-    /// How many nodes there are: no more than have room, whatever the page says.
+    /// The number of nodes, bounded by the page size: a damaged page may declare more.
     var count: Int { lower <= page.bytes.count ? max(0, lower - TreePage.headerSize) / 2 : 0 }
 
-    /// A node. Nil if it does not lie in the page.
+    /// Returns a node; nil if it exceeds the page.
     func node(_ index: Int) -> Node? {
         let offset = Int(page.u16(TreePage.headerSize + 2 * index)), size = page.bytes.count
         guard offset >= TreePage.headerSize, offset + TreePage.nodeHeader <= size else { return nil }
@@ -98,7 +100,7 @@ struct TreePage {
         return Node(flags: flags, key: key..<value, value: value..<value + stored, valueSize: Int(low), child: 0)
     }
 
-    /// What is wrong with the page itself, as far as it alone can tell; nil if nothing is.
+    /// The fault of the page, as far as the page alone shows it; nil if there is none.
     var problem: String? {
         let size = page.bytes.count
         guard lower >= TreePage.headerSize, lower <= upper, upper <= size, lower & 1 == 0 else {
@@ -114,7 +116,7 @@ struct TreePage {
             // Nodes begin at even offsets.
             used += (node.value.upperBound - start + 1) & ~1
         }
-        // They lie side by side (mdb.c, `mdb_node_del` closes gaps).
+        // Nodes are contiguous (mdb.c, `mdb_node_del` closes gaps).
         return used == size - upper ? nil : "its nodes overlap, or there are gaps between them"
     }
 }

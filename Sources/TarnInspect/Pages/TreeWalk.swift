@@ -1,18 +1,18 @@
-// A walk over the pages of a tree, in the order of keys, that comes to an end whatever it meets: each page is entered once.
+// A scan of the pages of a tree, in key order. It always terminates: each page is entered once.
 
 import TarnStore
 
-/// Walks trees of one state of a file, and remembers which pages it has reached.
+/// The scan of trees in one state of a file, which records the pages that it has reached.
 struct TreeWalk {
     let file: PageFile
     /// The highest page number of the state.
     let lastPage: UInt64
-    /// Which tree has reached which page first, by its number in `owners`.
+    /// The tree that reached each page first, as an index of `owners`.
     private(set) var pages = PageMap()
     private(set) var owners: [String] = [""]
-    /// Told of everything that is wrong.
+    /// The collection of every fault.
     let findings: Findings
-    /// Called with each page of a tree that was read.
+    /// A closure that is called with each tree page read.
     var progress: (() -> Void)?
 
     init(_ file: PageFile, lastPage: UInt64, _ findings: Findings) {
@@ -23,21 +23,21 @@ struct TreeWalk {
 
     typealias Entry = (_ key: Bytes, _ value: Bytes, _ flags: UInt16) throws -> Void
 
-    /// What a walk has counted.
+    /// The counts of a scan.
     struct Counts: Equatable {
         var branchPages: UInt64 = 0, leafPages: UInt64 = 0, overflowPages: UInt64 = 0, entries: UInt64 = 0
-        /// Whether everything could be read.
+        /// Whether the whole tree is readable.
         var isWhole = true
     }
 
-    /// Walks over a tree.
+    /// Scans a tree.
     ///
     /// - Parameters:
-    ///   - name: of the table, for messages.
-    ///   - ordersBytes: whether keys are in the order of their bytes; otherwise their order is not looked at.
-    ///   - entry: called with every entry that can be read, of a key that has several values with each of them; the bytes are valid until
-    ///     it returns.
-    /// - Throws: only what the closure throws.
+    ///   - name: The name of the table, for messages.
+    ///   - ordersBytes: Whether keys are in byte order; otherwise their order is not checked.
+    ///   - entry: A closure that is called with every readable entry, for a key with several values
+    ///     with each of them. The bytes are valid until it returns.
+    /// - Throws: Only the closure's error.
     mutating func walk(_ record: TableRecord, _ name: String, ordersBytes: Bool = true, _ entry: Entry) rethrows -> Counts {
         guard owners.count < Int(UInt16.max) else {
             findings.add(.tableRecord, name, "more tables than a file can have")
@@ -55,7 +55,7 @@ struct TreeWalk {
         return tree.counts
     }
 
-    /// What is known while a tree is walked.
+    /// The state of the scan of one tree.
     private struct Tree {
         let name: String
         let owner: UInt16
@@ -66,18 +66,20 @@ struct TreeWalk {
         var lastKey: [UInt8]?
     }
 
-    /// More levels than any tree has whose pages have two nodes each.
+    /// A depth that no tree exceeds if each of its branches has two nodes.
     private static let deepest = 64
 
+    /// Scans the subtree of a page.
+    ///
     /// - Parameters:
-    ///   - above: the key of the node that leads here: none here is less.
-    ///   - below: the key of the node behind it: all here are less.
+    ///   - above: The key of the node that refers to the page: no key of the page is less.
+    ///   - below: The key of the next node: all keys of the page are less.
     private mutating func visit(
         _ number: UInt64, level: Int, above: [UInt8]?, below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
     ) rethrows {
         guard let page = open(number, &tree) else { return }
         let isLeaf = page.kind != .branch
-        // A tree that is deeper than its table says is walked nevertheless; one without end is not.
+        // A tree deeper than its record declares is scanned anyway, up to a bound.
         if level > TreeWalk.deepest || (isLeaf && level != tree.depth) || (!isLeaf && level >= tree.depth) {
             findings.add(.pageDepth, "page \(number) of \(tree.name)", "a \(isLeaf ? "leaf" : "branch") at level \(level) of a tree that is \(tree.depth) deep")
             tree.counts.isWhole = false
@@ -104,14 +106,14 @@ struct TreeWalk {
         var nodes: [(key: [UInt8], child: UInt64)] = []
         for index in 0..<page.count {
             guard let node = page.node(index) else {
-                // `open` has said so.
+                // `open` has reported it.
                 tree.counts.isWhole = false
                 continue
             }
             nodes.append((Array(page.page.bytes[node.key]), node.child))
         }
         for index in nodes.indices {
-            // The first key of a branch says nothing: it may even be empty.
+            // The first key of a branch is ignored: it may even be empty.
             let lower = index == 0 ? above : nodes[index].key
             let upper = index + 1 < nodes.count ? nodes[index + 1].key : below
             if tree.ordersBytes, let lower, let upper, !precedes(lower, upper) {
@@ -162,7 +164,7 @@ struct TreeWalk {
         }
     }
 
-    /// The values of a key that has several: in a page of their own in the node, or in a tree that the node leads to.
+    /// Scans the values of a key that has several: in a page inside the node, or in a tree.
     private mutating func values(of node: TreePage.Node, _ page: TreePage, _ number: UInt64, _ tree: inout Tree, _ entry: Entry) rethrows {
         let place = "page \(number) of \(tree.name)", key = Array(page.page.bytes[node.key]), stored = Array(page.page.bytes[node.value])
         guard node.flags & TreePage.Node.table != 0 else {
@@ -189,7 +191,7 @@ struct TreeWalk {
                 try visit(root, level: 1, above: nil, below: nil, &inner) { value, _, _ in try entry(key, value, 0) }
             }
         }
-        // The pages of these trees are not counted in the record of the table.
+        // The record of the table does not count the pages of these trees.
         tree.counts.entries += inner.counts.entries
         let counted = (inner.counts.branchPages, inner.counts.leafPages, inner.counts.entries)
         if !inner.counts.isWhole {
@@ -201,7 +203,7 @@ struct TreeWalk {
 
     private func precedes(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool { a.lexicographicallyPrecedes(b) }
 
-    /// A page of a tree, reached for the first time, and of a kind that a tree has. Nil, after it was said why.
+    /// Opens a page of a tree for the first time; nil after a finding.
     private mutating func open(_ number: UInt64, _ tree: inout Tree) -> TreePage? {
         guard let page = claimed(number, &tree) else {
             tree.counts.isWhole = false
@@ -226,7 +228,7 @@ struct TreeWalk {
         return page
     }
 
-    /// A page that has the number it should have, and that nobody else has.
+    /// Returns a page if its number is right and no other tree contains it.
     private mutating func claimed(_ number: UInt64, _ tree: inout Tree) -> TreePage? {
         let place = "page \(number) of \(tree.name)"
         guard isInBounds(number, tree.name) else { return nil }
@@ -252,7 +254,7 @@ struct TreeWalk {
         return false
     }
 
-    /// The bytes of a value that has pages of its own, with the header before it.
+    /// Returns the bytes of a value in overflow pages, including the header before it.
     private mutating func overflowing(_ first: UInt64, count: Int, _ tree: inout Tree) -> [UInt8]? {
         guard let page = claimed(first, &tree) else { return nil }
         let place = "page \(first) of \(tree.name)"
@@ -261,14 +263,15 @@ struct TreeWalk {
             findings.add(.pageKind, place, "a value should stand there")
             return nil
         }
-        // More than are needed, if there was a longer value before (mdb.c, `mdb_cursor_put`). All of them were written.
+        // A shorter value may keep the pages of a longer one (mdb.c, `mdb_cursor_put`). All were
+        // written.
         let end = first + UInt64(pages)
         guard Int(pages) >= max(1, needed), end - 1 <= lastPage, end <= file.pageCount else {
             findings.add(.pageForm, place, "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
             return nil
         }
         tree.counts.overflowPages += UInt64(pages)
-        // The rest of the pages has no headers.
+        // The following pages have no headers.
         for number in (first + 1)..<end {
             if let holder = self.pages.claim(number, for: tree.owner) {
                 findings.add(.pageReachedTwice, "page \(number) of \(tree.name)", "it is reached twice; first by \(owners[Int(holder)])")

@@ -1,31 +1,34 @@
-// Every row of a damaged store that can be read, in a new one.
+// The salvage of every readable row of a damaged store into a new one.
 
 import Foundation
 import TarnStore
 
-/// What was brought from a damaged store into a new one, and what was not.
+/// The result of a salvage: the contents of the new store, and the losses.
 public struct SalvageReport: Sendable {
-    /// Records that the new store has, by entity, in the order of the catalog.
+    /// The number of records of the new store by entity, in catalog order.
     public internal(set) var records: [(entity: String, count: Int)] = []
-    /// How many of them no tree led to any more: they were found on pages of their own, and known by their checksums.
+    /// The number of records that were found on pages outside all trees, by their checksums.
     public internal(set) var found = 0
-    /// Whether some of those that were found may be older than what was lost, or may have been deleted: the list of free pages could not be
-    /// read, so that nobody can tell which pages are old.
+    /// Whether found records may be outdated or deleted.
+    ///
+    /// Without a readable free list, old pages cannot be distinguished.
     public internal(set) var mayBeOld = false
-    /// What could not be read: rows and pages, the first thousand.
+    /// The unreadable rows and pages, at most the first thousand.
     public internal(set) var lost: [StoreDump.Damage] = []
-    /// How many that were.
+    /// The total number of unreadable rows and pages.
     public internal(set) var lostCount = 0
-    /// Whether responses and the progress of mirrors were brought along: only if nothing was lost. Otherwise the next sync asks for
-    /// everything again, and brings back what is missing.
+    /// Whether the new store has the responses and the progress of mirrors.
+    ///
+    /// They are copied only if nothing was lost. Otherwise the next sync fetches everything again
+    /// and restores what is missing.
     public internal(set) var hasProgress = false
-    /// How many stored responses were brought along.
+    /// The number of stored responses in the new store.
     public internal(set) var responses = 0
-    /// Marks of records that were changed here and not yet at the server.
+    /// The number of marks of records that were changed locally and not yet sent to the server.
     public internal(set) var localChanges = 0
-    /// Why the damaged file was read without anybody keeping it as it is; nil if it was held.
+    /// The reason why no read transaction held the damaged file; nil if one did.
     public internal(set) var aloneBecause: String?
-    /// The commit that the new store is as of.
+    /// The commit sequence of the new store.
     public internal(set) var sequence: UInt64 = 0
 
     mutating func lose(_ place: String, _ reason: String, isOfPages: Bool = false) {
@@ -35,16 +38,20 @@ public struct SalvageReport: Sendable {
 }
 
 extension SalvageReport {
-    /// Brings every row that can be read into a new store, which is complete when this returns and not there before. The damaged one is
-    /// only read. Records keep their keys, values and versions; indexes are made anew; the change log begins anew, and the new store is an
-    /// incarnation of its own.
+    /// Copies every readable row of a damaged store into a new store.
+    ///
+    /// The new store must not exist before and is complete when this returns. The damaged store is
+    /// only read. Records keep their keys, values and versions. Indexes are rebuilt, the change log
+    /// starts anew, and the new store has an incarnation of its own.
     ///
     /// - Parameters:
-    ///   - damaged: a store, or its `data.mdb`.
-    ///   - new: where no file or directory is yet.
-    /// - Throws: `StoreError.noSuchStore`, `.destinationExists`, `.newerFormat`; `.notAStore` and `.damagedCatalog` if there is
-    ///   nothing that says what the rows mean; `.changedMeanwhile` if nobody held the file, and commits came in between: nothing is made
-    ///   then; what writing can meet.
+    ///   - damaged: The path of a store, or of its `data.mdb`.
+    ///   - new: A path at which no file or directory exists.
+    ///   - progress: A closure that is called with every page read.
+    /// - Throws: `StoreError.noSuchStore`, `.destinationExists`, `.newerFormat`; `.notAStore` and
+    ///   `.damagedCatalog` if nothing describes the rows; `.changedMeanwhile` if no transaction
+    ///   held the file and commits were made meanwhile, in which case no store is created; errors
+    ///   of writing.
     public static func salvage(_ damaged: String, to new: String, progress: ((StoreVerification.Progress) -> Void)? = nil) throws -> SalvageReport {
         var status = stat()
         guard lstat(new, &status) != 0 else { throw StoreError.destinationExists(path: new) }
@@ -67,14 +74,14 @@ extension SalvageReport {
     }
 }
 
-/// One salvage.
+/// A salvage in progress.
 private final class Salvage {
     let file: StoreFile
     let store: StoreRestoration
     private var report = SalvageReport()
     private var counts: [UInt16: Int] = [:]
     private var highestVersion: UInt64 = 0
-    /// Rows that wait to be written.
+    /// The rows to be written with the next batch.
     private var waiting: [Row] = []
     private var waitingBytes = 0
     private static let batchBytes = 8 << 20
@@ -94,7 +101,7 @@ private final class Salvage {
             carried.contains(name)
                 || (name.hasPrefix(MetaKey.dictionaryPrefix) && UInt16(name.dropFirst(MetaKey.dictionaryPrefix.count)).map(file.decoder.hasDictionary) == true)
         }
-        // Where `meta` is lost and dictionaries were found, their counter is not.
+        // If `meta` is lost and dictionaries were found, their counter is derived from them.
         let dictionaries = settings.keys.compactMap { UInt64($0.dropFirst(MetaKey.dictionaryPrefix.count)) }
         let counter = max(dictionaries.max() ?? 0, file.number(MetaKey.nextDictionary) ?? 0)
         settings["\(MetaKey.nextDictionary)"] = withUnsafeBytes(of: counter.bigEndian) { Array($0) }
@@ -121,7 +128,7 @@ private final class Salvage {
         if report.lostCount == 0 { try takeProgress() }
         report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)
         report.records = file.catalog.entities.map { ($0.name, counts[$0.id, default: 0]) }
-        // Before there is a new store: it would mix what was never together.
+        // Checked before the new store exists: it would mix several commits.
         try file.checkIsUnchanged()
         report.aloneBecause = file.aloneBecause
         try store.finish(sequence: report.sequence)
@@ -130,9 +137,9 @@ private final class Salvage {
 
     // MARK: - Rows
 
-    /// Takes a row, if it can be read.
+    /// Reads a row and queues it for writing.
     ///
-    /// - Returns: why it cannot be; nil if it can.
+    /// - Returns: The reason why it is unreadable; nil if it was queued.
     private func take(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> String? {
         guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
             return value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong"
@@ -177,7 +184,7 @@ private final class Salvage {
         waitingBytes = 0
         guard !rows.isEmpty else { return }
         let (dropped, double) = try store.write { writer -> ([DroppedRecord], [UInt16]) in
-            // Where a page stands in the place of another one, a record is met twice.
+            // If a page has replaced another one, a record occurs twice.
             var double: [UInt16] = []
             for row in rows {
                 guard let entity = catalog.entity(id: row.entity) else { continue }
@@ -202,9 +209,9 @@ private final class Salvage {
         }
     }
 
-    // MARK: - Rows that no tree leads to
+    // MARK: - Rows outside all trees
 
-    /// Rows on pages that nobody leads to any more, since a branch is damaged. Their checksums say whose they are.
+    /// Salvages rows on pages that a damaged branch no longer reaches, identified by checksum.
     private func takeRowsOfNoTree() throws {
         let roots = file.catalog.entities.filter { $0.root == $0.id }
         let (pages, isCertain) = file.pagesOfNobody()
@@ -222,7 +229,7 @@ private final class Salvage {
         }
         guard !newest.isEmpty else { return }
         let known = try store.write { writer in try Set(newest.keys.filter { try writer.has($0) }) }
-        // By pages, so that each is read once.
+        // Sorted by page, so that each page is read once.
         let missing = newest.filter { !known.contains($0.key) }.sorted { ($0.value.page, $0.value.node) < ($1.value.page, $1.value.node) }
         for (record, place) in missing {
             guard let root = roots.first(where: { $0.id == record.entity }) else { continue }
@@ -235,7 +242,7 @@ private final class Salvage {
         try flush()
     }
 
-    // MARK: - What else there is
+    // MARK: - Local marks and progress
 
     private func takeLocalMarks() throws {
         var marks: [([UInt8], [UInt8])] = []
@@ -258,7 +265,7 @@ private final class Salvage {
         }
     }
 
-    /// Responses and progress, which are true only as long as nothing is missing.
+    /// Copies responses and progress, which are valid only if nothing is missing.
     private func takeProgress() throws {
         var responses: [ResponseEntry] = [], checkpoints: [([UInt8], [UInt8])] = [], scans: [([UInt8], [UInt8])] = [], isSound = true
         func isWhole(_ key: Bytes, _ value: Bytes) -> RowView? { RowView.hasValidChecksum(value, table: 0, key: key) ? RowView(value) : nil }
@@ -276,7 +283,7 @@ private final class Salvage {
         guard isSound else { return }
         report.responses = try store.write { writer in
             var count = 0
-            // Bodies are a cache's, and can be fetched again.
+            // Cached bodies can be fetched again.
             for entry in responses where try entry.caching?.bodySize == nil && entry.listed.allSatisfy({ try writer.has($0) }) {
                 try writer.putResponse(entry)
                 count += 1

@@ -1,50 +1,63 @@
-// How big a store is, table by table. Read-only.
+// The sizes of a store, table by table. Read-only.
 
 import TarnStore
 
-/// What a store holds and how much room it takes.
+/// The contents of a store and the space they occupy.
 public struct StoreStatistics: Sendable {
+    /// The size of a table.
     public struct Table: Sendable {
         /// The table's name in LMDB: `r/1`.
         public var name: String
-        /// What it is: `records of Issue`, `index Issue.author`, or the name again.
+        /// The purpose: `records of Issue`, `index Issue.author`, or the name again.
         public var meaning: String
+        /// The number of entries.
         public var entries: Int
+        /// The depth of the tree.
         public var depth: Int
+        /// The number of pages, including overflow pages.
         public var pages: Int
+        /// The size of the pages, in bytes.
         public var bytes: Int
     }
 
+    /// The path of the store.
     public var path: String
-    /// Empty if the file is no store, or if it cannot be read.
+    /// The incarnation; empty if the file is not a store or its incarnation is unreadable.
     public var incarnation: String
+    /// The commit sequence; 0 if it is unreadable.
     public var sequence: UInt64
+    /// The entities, with the number of records and the parent of each.
     public var entities: [(name: String, records: Int, parent: String?)]
+    /// The number of stored responses.
     public var responses: Int
+    /// The checkpoints of mirrors.
     public var checkpoints: [(name: String, checkpoint: Checkpoint)]
-    /// In the order of names.
+    /// The tables, ordered by name.
     public var tables: [Table]
+    /// The size of the file, in bytes.
     public var fileBytes: Int
-    /// Bytes a page.
+    /// The size of a page, in bytes.
     public var pageSize: Int
     /// The last page that was ever used.
     public var lastPage: Int
-    /// The newest transaction of LMDB in the file.
+    /// The id of the newest LMDB transaction in the file.
     public var lastTransaction: Int
-    /// Pages that are free for new data once no reader needs them.
+    /// The number of pages that are free for new data once no reader needs them.
     public var freePages: Int
-    /// Slots of the table of readers; nil if the file could not be opened by LMDB.
+    /// The slots of the reader table; nil if LMDB could not open the file.
     public var readers: (used: Int, all: Int)?
-    /// What was wrong with the parts that were looked at: not all pages are.
+    /// The faults of the parts that were read: not all pages are.
     public var findings: [Finding]
-    /// Why the file was read without anybody keeping it as it is; nil if it was held.
+    /// The reason why no read transaction held the file; nil if one did.
     public var aloneBecause: String?
 
-    /// Reads the statistics of the store in a directory, with the catalog that stands in it: what LMDB says of each table. The file may be
-    /// damaged in any way, and need not be one of Tarn.
+    /// Reads the statistics of the store in a directory, from its catalog and LMDB's table records.
     ///
-    /// - Throws: `StoreError`: `.noSuchStore`; `.notAStore` for what is no data file of LMDB; `.lmdb` if there is no permission;
-    ///   `.changedMeanwhile` if the file was not held, and commits came in between.
+    /// The file may be damaged in any way, and may be one of another program.
+    ///
+    /// - Throws: `StoreError`: `.noSuchStore`; `.notAStore` for a file that is not an LMDB data
+    ///   file; `.lmdb` without permission; `.changedMeanwhile` if no transaction held the file and
+    ///   commits were made meanwhile.
     public init(ofStoreAt path: String) throws {
         self = try StoreFile.open(at: path) { StoreStatistics(path, $0) }
     }
@@ -64,7 +77,7 @@ public struct StoreStatistics: Sendable {
         var own: Table?
         let tables = snapshot.names.compactMap { name -> Table? in
             guard let record = snapshot.tables[name] else { return nil }
-            // Of a damaged file any numbers.
+            // A damaged file may contain any numbers.
             let pages = Int(truncatingIfNeeded: record.branchPages &+ record.leafPages &+ record.overflowPages)
             return Table(
                 name: name, meaning: StoreStatistics.meaning(of: name, catalog), entries: Int(clamping: record.entries), depth: record.depth,
@@ -93,7 +106,7 @@ public struct StoreStatistics: Sendable {
         (lastPage, lastTransaction) = (Int(clamping: snapshot.meta.lastPage), Int(clamping: snapshot.meta.transaction))
         freePages = file.freePageCount
         readers = file.readers
-        // A file of another program is no damaged store.
+        // A file of another program is not a damaged store.
         if file.isStore, let problem = file.formatProblem { file.findings.add(problem.code, problem.place, problem.detail) }
         findings = file.findings.list
         aloneBecause = file.aloneBecause

@@ -1,4 +1,4 @@
-// The change log: each entry can be read, they stand in order, and the newest of each record tells what its row is.
+// The check of the change log: form, order, and agreement with the rows.
 
 import TarnStore
 
@@ -9,7 +9,7 @@ extension StoreCheck {
         var isDeleted: Bool
     }
 
-    /// What distinguishes a record from others, in 16 bytes: two hashes with the secret of this process.
+    /// The identity of a record in 16 bytes: two hashes with the random seed of this process.
     private struct Name: Hashable {
         private let first: Int, second: Int
 
@@ -36,9 +36,9 @@ extension StoreCheck {
             }
             highestVersion = max(highestVersion, entry.sequence)
             if entry.sequence > sequence { findings.add(.changeExtra, place, "the store has come to commit \(sequence)") }
-            // The first commit that is left may be trimmed in part.
+            // The first remaining commit may be trimmed in part.
             if entry.sequence < trimmed { findings.add(.changeExtra, place, "changes up to commit \(trimmed) were trimmed") }
-            // Of an entity that is no more.
+            // The entity of the change was removed.
             guard let entity = catalog.entity(id: entry.entity) else { return }
             newest[Name(entity.root, entry.storageKey)] = Newest(sequence: entry.sequence, isDeleted: entry.operation == .delete)
         }

@@ -1,5 +1,6 @@
-// Indexes: every entry that the rows make is there, and no other; unique values stand once. That is also what the inverses of
-// relationships and the positions in them are read from.
+// The check of indexes: each has exactly the entries of the rows, and unique values occur once.
+//
+// Inverse relationships and their positions are read from these entries, too.
 
 import TarnStore
 
@@ -29,17 +30,17 @@ extension StoreCheck {
         }
     }
 
-    /// What an index is of: the entity that has it topmost.
+    /// The topmost entity that has an index, and the index itself.
     struct IndexOwner {
         var entity: Catalog.Entity
         var rules: EntityRules
-        /// Nil for the index of an entity's members.
+        /// The index; nil for the index of an entity's members.
         var index: CompiledIndex?
         var root: UInt16 { entity.root }
     }
 
     func owner(of id: UInt32) -> IndexOwner? {
-        // Parents have smaller ids than what descends from them.
+        // Parents have smaller ids than their descendants.
         for entity in catalog.entities.sorted(by: { $0.id < $1.id }) {
             guard let rules = file.rules[entity.id] else { continue }
             if let index = rules.indexes.first(where: { $0.id == id }) { return IndexOwner(entity: entity, rules: rules, index: index) }
@@ -52,11 +53,11 @@ extension StoreCheck {
         "index \(catalog.fullName(ofIndex: id))"
     }
 
-    /// Looks for each entry by itself: which are missing, and which are too many.
+    /// Compares each entry with the rows, and reports the missing and the extra ones.
     private func nameDifferences(_ id: UInt32, _ name: String, _ owner: IndexOwner, _ table: String) throws {
         let builtUpTo = file.marks[id].flatMap { $0.phase == .building ? $0.key : nil }
         try file.again(TableName.records(owner.root)) { key, value in
-            // Of rows that the building of an index has not come to yet only those have entries that were written since.
+            // A row that the index build has not reached has an entry only if it was written since.
             if let builtUpTo, builtUpTo.withUnsafeBytes({ Bytes.compare(key, $0) > 0 }) { return }
             try withRow(owner.root, value) { entity, rules, row in
                 try file.forEachEntry(rules, key, row.body) { index, entry, _ in
@@ -75,12 +76,12 @@ extension StoreCheck {
         }
     }
 
-    /// The entries of long lists, which many entries of an index ask for.
+    /// The index entries of records with long lists, each of which is looked up many times.
     private final class EntryMemory {
         var entries: [[UInt8]: Set<[UInt8]>] = [:]
     }
 
-    /// The storage key at the end of an entry.
+    /// Returns the storage key at the end of an entry.
     func recordKey(in entry: Bytes, _ owner: IndexOwner) -> Bytes? {
         guard let index = owner.index else { return entry }
         switch index.source {

@@ -1,9 +1,9 @@
-// Responses, and the three tables by which they are found: by request, by URL, by the records that they list.
+// The check of responses and of the three tables that find them by request, URL and listed record.
 
 import TarnStore
 
 extension StoreCheck {
-    /// What the entries of responses say that the other tables have.
+    /// The entries of the other tables that the responses require.
     private struct Expected {
         var requests = EntrySet(), urls = EntrySet(), members = EntrySet()
     }
@@ -34,7 +34,7 @@ extension StoreCheck {
         }
     }
 
-    /// What caches count must be what there is: eviction goes by it.
+    /// Compares the counters of the cache with the stored responses: eviction relies on them.
     private func checkTotals(_ totals: CacheTotals) {
         for (key, count) in [(MetaKey.cacheEntries, totals.entries), (MetaKey.cacheBytes, totals.bytes)] {
             let said = file.number(key) ?? 0
@@ -52,7 +52,7 @@ extension StoreCheck {
         if found != size { findings.add(.responseMissing, "response \(id)", "its body should have \(size) bytes, and has \(found)") }
     }
 
-    /// A response that can be read. Nil, after it was said why.
+    /// Decodes a response; nil after a finding if it cannot be read.
     private func response(_ key: Bytes, _ value: Bytes) -> (UInt64, ResponseEntry)? {
         let id = key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : 0
         guard key.count == 8, RowView.hasValidChecksum(value, table: 0, key: key) else {
@@ -76,7 +76,10 @@ extension StoreCheck {
         }
     }
 
-    /// A list without one of its records is no longer what the server said: such a response has to go with the record.
+    /// Checks that every listed record exists.
+    ///
+    /// A list without one of its records differs from the server's, so a response must be removed
+    /// together with its record.
     private func checkListed(_ id: UInt64, _ entry: ResponseEntry) {
         for record in entry.listed {
             guard catalog.entity(id: record.entity)?.root == record.entity else {
@@ -133,7 +136,7 @@ extension StoreCheck {
         for id in wanted.values.sorted() { findings.add(.responseMissing, table, "there is no entry for the response \(id)") }
     }
 
-    /// Checkpoints, scans and marks of local changes: each can be read, and is of something that there is.
+    /// Checks that checkpoints, scans and local marks are readable and refer to existing entities.
     func checkProgress() {
         func isSystemRow(_ key: Bytes, _ value: Bytes) -> RowView? {
             guard RowView.hasValidChecksum(value, table: 0, key: key), let row = RowView(value), row.body.isWellFormed else { return nil }

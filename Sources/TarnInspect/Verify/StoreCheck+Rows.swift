@@ -1,4 +1,4 @@
-// Rows: checksum, form, entity, key, every value, and the long lists that they name.
+// The check of rows: checksum, form, entity, key, every value, and the long lists they refer to.
 
 import TarnStore
 
@@ -18,7 +18,9 @@ extension StoreCheck {
         }
     }
 
-    /// - Returns: whether the row can be read.
+    /// Checks a row.
+    ///
+    /// - Returns: Whether the row is readable.
     private func checkRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> Bool {
         func place(_ entity: Catalog.Entity? = nil) -> String { "\((entity ?? root).name) \(RecordKey.describe(storageKey: key))" }
         guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
@@ -54,12 +56,12 @@ extension StoreCheck {
         }
     }
 
-    /// The storage key is that of the key's fields.
+    /// Checks that the storage key matches the key fields of the row.
     private func checkKey(_ entity: Catalog.Entity, _ key: Bytes, _ row: RowView, _ place: @autoclosure () -> String) {
         guard StorageKey.length(in: key, components: entity.keyTypes.count) == key.count else {
             return findings.add(.rowKey, place(), "its storage key is not of the form that the entity has")
         }
-        // Of a reference to a long key only its own record knows the whole.
+        // A row that references an owner with a long key does not contain the whole key.
         guard let said = row.body.key(of: entity) else {
             if !entity.hasOwner { findings.add(.rowKey, place(), "a field of its key is missing") }
             return
@@ -75,7 +77,7 @@ extension StoreCheck {
         for position in 0..<row.body.count {
             guard let value = row.body.value(at: position) else { continue }
             let id = row.body.id(at: position)
-            // What the catalog does not know is kept as it is.
+            // Fields that the catalog does not know are kept as they are.
             guard let field = entity.field(id: id) else { continue }
             if let list = EdgeList(value) {
                 try checkList(list, value, field, place())
@@ -101,7 +103,7 @@ extension StoreCheck {
         }
     }
 
-    /// Every entry of the table of long lists belongs to a list.
+    /// Checks that every entry of the table of long lists belongs to a list.
     func checkLists() {
         let isWhole = incompleteRoots.isEmpty
         file.forEach(in: TableName.edges) { key, _ in

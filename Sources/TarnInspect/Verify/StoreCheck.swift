@@ -1,24 +1,24 @@
-// The check of a store, part after part: pages come with the tables that have them.
+// The check of a store, table by table; the pages are checked with their tables.
 
 import TarnStore
 
-/// What a check has come to. For one file, once.
+/// The state of a check. For one run on one file.
 final class StoreCheck {
     let file: StoreFile
-    /// What could not be compared, since a part of it cannot be read.
+    /// The comparisons that were impossible because one side is unreadable.
     var notCompared: [String] = []
     var freePages = 0
-    /// Rows by their concrete entities.
+    /// The number of rows by concrete entity.
     var rowCounts: [UInt16: Int] = [:]
     var indexEntries = 0, responseCount = 0, changeCount = 0
-    /// Of each index, what the rows say that it has.
+    /// The entries that each index must have, derived from the rows.
     var expected: [UInt32: EntrySet] = [:]
-    /// Root entities of which not all rows can be read.
+    /// The root entities with unreadable rows.
     var incompleteRoots: Set<UInt16> = []
-    /// The highest version of a row, and of a change.
+    /// The highest version of a row or a change.
     var highestVersion: UInt64 = 0
     var highestList: UInt64 = 0
-    /// Long lists that rows have: their ids, and how many references.
+    /// The long lists that rows refer to: their ids and their numbers of references.
     var lists: [UInt64: UInt32] = [:]
 
     init(_ file: StoreFile) { self.file = file }
@@ -42,18 +42,18 @@ final class StoreCheck {
         freePages = file.checkFreePages().free
     }
 
-    /// Tables of which nothing is known: their pages are looked at.
+    /// Checks the pages of tables that the catalog does not know.
     private func checkOtherTables() {
         for name in file.snapshot.names where file.counts[name] == nil {
             var count = 0
             file.forEachEntry(inAnyTable: name) { _, _ in count += 1 }
-            // Tables of entities and indexes that are no more are empty, as are those that wait for their use.
+            // The tables of removed entities and indexes, and reserved ones, are empty.
             let isKnown = file.formatProblem != nil || TableName.all.contains(name)
             if count > 0, !isKnown { findings.add(.tableUnknown, name, "it has \(count) entries, and the catalog knows nothing of it") }
         }
     }
 
-    /// What stands in `meta` beside the catalog and the dictionaries.
+    /// Checks the entries of `meta` other than the catalog and the dictionaries.
     private func checkSettings() {
         for key in [MetaKey.generation, MetaKey.sequence] where file.number(key) == nil {
             findings.add(.setting, "meta \(key)", "it is missing, or no number")
@@ -64,7 +64,7 @@ final class StoreCheck {
         }
         if file.text(MetaKey.incarnation)?.utf8.count != 36 { findings.add(.setting, "meta \(MetaKey.incarnation)", "it is missing, or no UUID") }
         for name in TableName.all where file.snapshot.tables[name] == nil {
-            // Stores from before there were these tables get them when they are opened for writing.
+            // An older store gets these tables when it is opened for writing.
             guard ![TableName.edges, TableName.scans, TableName.local].contains(name) else { continue }
             findings.add(.tableMissing, name, "the store has no such table")
         }
@@ -109,6 +109,6 @@ final class StoreCheck {
         }
     }
 
-    /// Whether all rows of a root entity can be read.
+    /// Returns whether all rows of a root entity are readable.
     func hasAllRows(_ root: UInt16) -> Bool { !incompleteRoots.contains(root) }
 }

@@ -1,64 +1,68 @@
-// Everything in a store, compared with everything else in it: what `tarn inspect verify` shows.
+// The verification of a store for `tarn inspect verify`: every part compared with all others.
 
 import TarnStore
 
-/// What a look at every page, row, index entry and counter of a store has found. Nothing is changed.
+/// The result of checking every page, row, index entry and counter of a store.
 ///
-/// A store that is in use is looked at as of one commit, which a read transaction holds meanwhile: others read and write on, and pages that
-/// they free are not reused until it is done. What liblmdb would not open is read as it is (``isHeld``).
+/// The check changes nothing. A read transaction holds one commit of a store in use: other
+/// processes read and write meanwhile, and pages that they free are not reused before the check
+/// ends. A file that liblmdb would not open is read without a transaction (``isHeld``).
 public struct StoreVerification: Sendable {
     /// The store's folder.
     public let path: String
-    /// What is wrong: of each code the first hundred.
+    /// The findings, at most the first hundred of each code.
     public let findings: [Finding]
-    /// How many findings there are of each code, kept or not.
+    /// The number of findings of each code, including those that are not in ``findings``.
     public let counts: [Finding.Code: Int]
-    /// What could not be compared, since a part of it cannot be read.
+    /// The comparisons that were impossible because one side is unreadable.
     public let notCompared: [String]
-    /// Whether a read transaction held the state that was looked at. If not, no commit has changed it meanwhile.
+    /// Whether a read transaction held the checked state.
+    ///
+    /// If not, no commit changed the state during the check.
     public let isHeld: Bool
-    /// Why it was not held.
+    /// The reason why no read transaction held the state; nil if one did.
     public let aloneBecause: String?
-    /// The last transaction of LMDB that was looked at.
+    /// The LMDB transaction id of the checked state.
     public let transaction: UInt64
     /// The commit sequence of the store.
     public let sequence: UInt64
-    /// Bytes a page.
+    /// The size of a page, in bytes.
     public let pageSize: Int
-    /// Pages that were ever used.
+    /// The number of pages that were ever used.
     public let pages: UInt64
-    /// Pages in the list of free ones.
+    /// The number of pages in the free list.
     public let freePages: Int
-    /// Rows that can be read, by entity, in the order of the catalog.
+    /// The number of readable rows by entity, in catalog order.
     public let records: [(entity: String, count: Int)]
-    /// Entries of all indexes that were looked at.
+    /// The number of checked entries of all indexes.
     public let indexEntries: Int
-    /// Stored responses.
+    /// The number of stored responses.
     public let responses: Int
-    /// Entries of the change log.
+    /// The number of entries of the change log.
     public let changes: Int
 
-    /// Whether nothing is wrong.
+    /// Whether the check is complete and has no findings.
     public var isSound: Bool { counts.isEmpty && notCompared.isEmpty }
 
-    /// How many findings there are.
+    /// The total number of findings.
     public var total: Int { counts.values.reduce(0, +) }
 
-    /// How far a verification has come.
+    /// The progress of a verification.
     public struct Progress: Sendable, Hashable {
-        /// Pages that were read; some are read more than once.
+        /// The number of pages read so far; a page may count more than once.
         public var pages: Int
-        /// Pages that there are.
+        /// The number of pages of the file.
         public var total: Int
     }
 
-    /// Looks at all of a store.
+    /// Verifies a whole store.
     ///
     /// - Parameters:
-    ///   - path: of the store, or of its `data.mdb`.
-    ///   - progress: called with every page that is read.
-    /// - Throws: `StoreError.noSuchStore`; `.lmdb` if there is no permission to read; `.changedMeanwhile` if the file was not held, and
-    ///   commits came in between. Everything else is a finding.
+    ///   - path: The path of the store, or of its `data.mdb`.
+    ///   - progress: A closure that is called with every page read.
+    /// - Throws: `StoreError.noSuchStore`; `.lmdb` without read permission; `.changedMeanwhile` if
+    ///   no transaction held the file and commits were made during the check. Every other problem
+    ///   is a finding.
     public init(ofStoreAt path: String, progress: ((Progress) -> Void)? = nil) throws {
         do {
             self = try StoreFile.open(at: path, progress: progress.map { told in { told(Progress(pages: $0, total: $1)) } }) { file in

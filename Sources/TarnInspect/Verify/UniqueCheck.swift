@@ -1,19 +1,19 @@
 import TarnStore
 
-/// Whether the values of a unique index stand once, entry after entry.
+/// The check that the values of a unique index occur once, entry by entry.
 struct UniqueCheck {
     private unowned let check: StoreCheck
     private let owner: StoreCheck.IndexOwner
     private let components: Int
     private let isUnique: Bool
-    /// The values of the entry before, and the records that have them.
+    /// The values of the previous entry, and the records that have them.
     private var values: [UInt8] = []
     private var holders: [[UInt8]] = []
 
     init(_ check: StoreCheck, _ id: UInt32, _ owner: StoreCheck.IndexOwner) {
         self.check = check
         self.owner = owner
-        // One that is being checked may still turn out not to be unique.
+        // An index that is still being validated may turn out not to be unique.
         isUnique = (owner.index?.isUnique ?? false) && check.file.marks[id] == nil
         components = if case .declared(let components, _)? = owner.index?.source { components.count } else { 1 }
     }
@@ -30,7 +30,7 @@ struct UniqueCheck {
             (values, holders) = (found, [key])
             return
         }
-        // Of values that are too long for the index only the rows can tell whether they are the same.
+        // Values that are cut in the index are compared in the rows.
         let isCut = found.withUnsafeBytes { IndexEntry.isCut($0) }
         if let other = try holders.first(where: { try !isCut || hasSameValues($0, key, index) }) {
             check.findings.add(

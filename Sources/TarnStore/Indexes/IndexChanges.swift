@@ -42,8 +42,7 @@ struct IndexChanges: ~Copyable {
             }
             let table = try table(index)
             var appender = try Appender(raw, table)
-            // Keys in order are adjacent in the tree, where a cursor avoids the search from the
-            // root.
+            // Keys in order are adjacent in the tree, so a cursor need not search from the root.
             let cursor = try raw.cursor(table)
             defer { cursor.close() }
             for position in list.indices {

@@ -4,9 +4,9 @@ internal import LMDB
 
 /// The search for records with duplicate values.
 package enum UniqueIndex {
-    /// Returns the storage keys of the records with given values in an index, grouped by equal
-    /// values.
-    /// If the values are too long for the index, the rows decide which of them are equal.
+    /// Returns the storage keys of the records with given values in an index.
+    /// The keys are grouped by equal values: if values are too long for the index, only the rows
+    /// decide which of them are equal.
     static func holders(
         of values: Bytes, _ index: CompiledIndex, _ entity: Catalog.Entity, _ access: StoreAccess, _ table: Table
     ) throws -> [[[UInt8]]] {

@@ -69,8 +69,7 @@ struct KeyBounds {
         return Array(writer.bytes)
     }
 
-    /// Returns the least bytes greater than everything that begins with these. Nil if there are
-    /// none.
+    /// Returns the least bytes greater than everything that begins with these. Nil if none exist.
     private static func successor(_ bytes: [UInt8]) -> [UInt8]? {
         var result = bytes
         while let last = result.popLast() {

@@ -18,8 +18,7 @@ package protocol RecordSource {
 extension RecordSource {
     package func describe(_ key: Bytes) -> String { RecordKey.describe(storageKey: key) }
 
-    /// Returns the whole key of a row. It is decoded from the storage key, or from the fields for a
-    /// digest.
+    /// Returns the whole key of a row. If the storage key is a digest, it comes from the fields.
     package func key(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) -> RecordKey? {
         RecordKey(storageKey: storageKey) ?? row.body.key(of: entity)
     }
@@ -72,8 +71,8 @@ extension RecordSource {
         return isThere && EdgeList(id: list.id, of: EncodedValue(whole.bytes)) == list
     }
 
-    /// Copies a row's fields with edge lists in the form of lists in the row. Nil if there are
-    /// none.
+    /// Copies a row's fields with edge lists in the form of lists in the row.
+    /// Nil if there are no edge lists.
     ///
     /// - Returns: The body, and whether all references were found.
     package func expandingLongLists(_ body: RowBody) throws -> (bytes: [UInt8], isWide: Bool, isWhole: Bool)? {

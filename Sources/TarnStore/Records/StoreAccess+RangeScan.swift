@@ -25,8 +25,8 @@ extension StoreAccess {
         return count
     }
 
-    /// Iterates over the rows of an entity in a key range in batches, until the closure returns
-    /// false.
+    /// Iterates over the rows of an entity in a key range, in batches.
+    /// The iteration ends when the closure returns false.
     ///
     /// All rows of a batch are located before they are passed on, so that the processor loads their
     /// memory in parallel. Copying each row at once would wait for each load separately.

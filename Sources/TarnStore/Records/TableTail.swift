@@ -7,8 +7,8 @@ struct TableTail: ~Copyable {
     private var root: UInt16?
     private var last = ByteWriter(capacity: 64)
     private var isKnown = false, isEmpty = false
-    /// Positioned at the end of the table while it is only appended to, which avoids the search
-    /// from the root.
+    /// The cursor at the end of the table, while the table is only appended to.
+    /// It avoids the search from the root.
     private var cursor: RawCursor?
 
     /// Returns whether a key is past the end.

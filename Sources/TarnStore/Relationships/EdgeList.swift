@@ -6,15 +6,14 @@
 //           in the form of a list in the row
 //   edges   u64 list id, u32 position (both big-endian) → the target's storage key
 //
-// The value contains the list id, so a list can be read without the key of its row. Ids are never
-// reused.
+// The value contains the list id, so a list can be read without the key of its row.
+// Ids are never reused.
 
 internal import LMDB
 
 /// The value of a row that refers to an edge list.
 package struct EdgeList: Equatable {
-    /// The longest value of a list that is stored in the row, in bytes. Longer lists become edge
-    /// lists.
+    /// The longest value of a list in a row, in bytes. Longer lists become edge lists.
     static let longestInRow = 2048
     static let valueSize = 29
 

@@ -14,8 +14,7 @@ struct EdgeListChanges: ~Copyable {
         /// The new list in the form of a list in the row, or null. Nil if the field is removed.
         var after: EncodedValue?
         var new: EdgeList?
-        /// The first and the end position of the difference; the offset of the first one in the new
-        /// list.
+        /// The range of positions that differ, and the offset of the first one in the new list.
         var first: UInt32 = 0, end: UInt32 = 0
         var offset = 1
     }
@@ -133,8 +132,7 @@ extension StoreWriter {
         if highest > 0 { try access.raw.put(access.state.meta, key: MetaKey.nextList, number: highest) }
     }
 
-    /// Collects the index changes of a removed row's edge lists, and the lists for
-    /// `storeLongLists`.
+    /// Collects the index changes of a removed row's edge lists, and the lists to delete.
     mutating func indexRemovedLongLists(_ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody) throws {
         for index in 0..<body.count {
             guard let value = body.value(at: index), let list = EdgeList(value) else { continue }

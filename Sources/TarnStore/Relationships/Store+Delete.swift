@@ -41,8 +41,8 @@ extension Store {
         return try await count + write { writer in try writer.deleteCascading(entity, key) }
     }
 
-    /// Deletes the cascade of a record in steps, until the rest fits into one step. The record
-    /// remains.
+    /// Deletes the cascade of a record in steps, until the rest fits into one step.
+    /// The record itself remains.
     ///
     /// - Returns: The number of deleted records.
     package func deleteMost(_ entity: String, _ key: RecordKey, step: Int) async throws -> Int {

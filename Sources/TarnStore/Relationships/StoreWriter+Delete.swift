@@ -119,8 +119,8 @@ extension StoreWriter {
         return result
     }
 
-    /// Removes the references to deleted records from a field: a to-one becomes null, a list gets
-    /// shorter.
+    /// Removes the references to deleted records from a field.
+    /// A to-one reference becomes null, a list loses elements.
     private mutating func letGo(_ place: Referrer, of goes: (UInt16, Bytes) -> Bool) throws {
         let mark = access.rowMark
         defer { access.release(to: mark) }
@@ -152,8 +152,8 @@ extension StoreWriter {
 }
 
 extension StoreAccess {
-    /// Returns the row of a record. Nil if the row belongs to another long key with the same
-    /// digest.
+    /// Returns the row of a record.
+    /// Nil if the row belongs to another long key with the same digest.
     func rowOfKey(_ entity: Catalog.Entity, _ storageKey: Bytes, _ key: RecordKey) throws -> RowView? {
         guard let row = try row(entity, storageKey) else { return nil }
         if StorageKey.isDigest(storageKey), self.key(entity, storageKey, row) != key { return nil }

@@ -63,8 +63,7 @@ extension RawTransaction {
         try put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: catalog))
     }
 
-    /// Changes the generation, so that every process reloads the catalog before its next
-    /// transaction.
+    /// Changes the generation. Every process then reloads the catalog before its next transaction.
     func advanceGeneration(_ meta: ChecksummedTable) throws(LMDBError) {
         try put(meta, key: MetaKey.generation, number: try number(meta, key: MetaKey.generation) &+ 1)
     }

@@ -7,8 +7,7 @@ package enum MetaKey {
     /// Text: the features that a reader must know, separated by spaces (`StoreFeature`).
     /// Missing if there are none.
     package static let features: StaticString = "features"
-    /// A UUID as text. A restored store gets a new one, so that tokens of the old store are
-    /// rejected.
+    /// A UUID as text. A restored store gets a new one, which invalidates tokens of the old store.
     package static let incarnation: StaticString = "incarnation"
     /// u64, big-endian. Changes with every change of the catalog or the tables.
     package static let generation: StaticString = "generation"
@@ -32,8 +31,7 @@ package enum MetaKey {
     package static let indexPrefix = "index "
     /// u64, big-endian: the id of the newest response. Ids are never reused.
     package static let nextResponse: StaticString = "next response"
-    /// u64, big-endian: the number of entries in caches, and below it their total size for the
-    /// limit.
+    /// u64, big-endian: the number of cache entries, and (below) the sum of their sizes in bytes.
     package static let cacheEntries: StaticString = "cache entries"
     package static let cacheBytes: StaticString = "cache bytes"
     /// u64, big-endian: the id of the newest edge list. Ids are never reused.
@@ -46,8 +44,8 @@ package enum MetaKey {
     package static let trimmedChanges: StaticString = "trimmed changes"
     /// The times of some commits. For each: u64 sequence, i64 microseconds since 1970, big-endian.
     package static let changeTimes: StaticString = "change times"
-    /// Prefix of the storage key of a name. Value: the token, as text, up to which changes of
-    /// another store were applied.
+    /// Prefix of the storage key of a name.
+    /// Value: the token, as text, up to which changes of another store were applied.
     package static let positionPrefix = "position "
 
     /// The numbers that every store of format 3 contains.

@@ -28,8 +28,9 @@ enum Quota {
 }
 
 extension Store {
-    /// The limit of the file's size in bytes. Nil: only the disk and the map (1 TiB, or what the
-    /// system grants) limit it.
+    /// The limit of the file's size, in bytes. Nil if the store has no quota.
+    ///
+    /// Without a quota, the disk and the map (1 TiB, or what the system grants) limit the file.
     ///
     /// A write that would exceed the quota fails with `StoreError.storeFull`, and nothing of it is
     /// kept. Reads continue to work, and so do writes that fit into freed pages.

@@ -71,8 +71,7 @@ extension Store {
     }
 
     private static func environmentOptions(_ options: Options, isNew: Bool) -> Environment.Options {
-        // The map of an existing store must fit its quota, which is known only after opening: see
-        // `checkMap`.
+        // An existing map must fit its quota, which is known only after opening: see `checkMap`.
         let needed = isNew ? options.quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap : 16 << 20
         var chosen = Environment.Options(
             durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew, minimumMapSize: needed,
@@ -127,8 +126,7 @@ extension Store {
         }
     }
 
-    /// Creates tables that an older version did not have. If the store is full, it stays without
-    /// them.
+    /// Creates tables that an older version did not have. A full store stays without them.
     private static func addTables(_ environment: Environment, _ state: StoreState) throws {
         do {
             try environment.writeOpeningTables { transaction in
@@ -188,8 +186,9 @@ extension Store {
         }
     }
 
-    /// Verifies the checksum of every setting, because a lookup never finds an entry whose name is
-    /// damaged. A damaged dictionary affects only its rows, and is not reported here.
+    /// Verifies the checksum of every setting.
+    /// Lookups cannot detect this damage: they never find an entry whose name is damaged. A damaged
+    /// dictionary affects only its rows, and is not reported here.
     private static func checkSettings(_ raw: RawTransaction, _ meta: ChecksummedTable) throws {
         guard meta.hasChecksums else { return }
         let cursor = try raw.cursor(meta.table), dictionaries = Array(MetaKey.dictionaryPrefix.utf8)

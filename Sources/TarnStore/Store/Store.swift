@@ -25,15 +25,13 @@ public final class Store: Sendable {
         /// A row damaged by disk or memory then throws `StoreError.damagedRow` instead of returning
         /// a wrong value. This adds a few percent to the time of the copy.
         public var verifiesRows: Bool
-        /// Verifies the checksum of borrowed rows, too (``StoreReader/withRow(_:_:_:)`` and the
-        /// like).
-        /// This about doubles the time to find a row, even if only one field is read.
+        /// Verifies the checksum of borrowed rows, too.
+        /// Rows are borrowed by ``StoreReader/withRow(_:_:_:)`` and the like. This about doubles
+        /// the time to find a row, even if only one field is read.
         public var verifiesBorrowedRows: Bool
-        /// The permissions of a store that this call creates. An existing store keeps its file
-        /// modes.
+        /// The permissions of a store that this call creates. An existing store keeps its own.
         public var permissions: Permissions
-        /// Declares that nothing changes the store while it is open, so that it is read without
-        /// locks.
+        /// Declares that nothing changes the store while it is open. It is then read without locks.
         ///
         /// This is for read-only media, and for users without write permission for the lock files.
         /// It implies `isReadOnly`. If a process writes nevertheless, the `read` in progress throws
@@ -58,8 +56,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// The file permissions of a store. The process's umask removes permissions, and never adds
-    /// any.
+    /// The file permissions of a store. The process's umask can only remove permissions.
     public enum Permissions: String, Sendable, Hashable, CaseIterable {
         /// Access for the owner only: files 0600, directory 0700.
         case owner
@@ -174,8 +171,9 @@ public final class Store: Sendable {
 
     var state: StoreState { current.withLock { $0.state } }
 
-    /// Runs the closure on a snapshot of the store. Never waits for a writer; the snapshot does not
-    /// change.
+    /// Runs the closure on a snapshot of the store.
+    ///
+    /// Never waits for a writer. The snapshot does not change.
     ///
     /// - Throws: The errors of the closure, or `StoreError`.
     public func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
@@ -234,8 +232,8 @@ public final class Store: Sendable {
             if isolation == nil {
                 queue.add(Write(self, isAlone: alone, body) { delivery.give($0) })
             } else {
-                // The closure is isolated to the actor and checks that: on another thread it would
-                // trap.
+                // The closure is isolated to the actor and checks that: it would trap on another
+                // thread.
                 let lent = { [environment] (writer: inout StoreWriter) throws -> Result in
                     try withUnsafeMutablePointer(to: &writer) { writer in
                         try delivery.runByCaller { try environment.insideWrite { try body(&writer.pointee) } }

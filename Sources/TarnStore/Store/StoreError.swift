@@ -12,8 +12,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case newerFormat(path: String, found: Int, known: Int)
     /// The store uses a feature that this version does not know, in a format that it knows.
     case unknownFeature(path: String, feature: String)
-    /// The store is locked by others. `by`: their names and process ids, as far as the system
-    /// reports them.
+    /// The store is locked by other processes.
+    /// `by`: their names and process ids, as far as the system reports them.
     case storeInUse(path: String, by: [String])
     /// Commits happened during a read without locks, so the result may mix several of them.
     /// `detail`: the reason why there were no locks.
@@ -28,8 +28,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case quotaOutOfRange(quota: Int, smallest: Int, largest: Int)
     /// The system does not grant this process the address space that the store's quota needs.
     case addressSpace(path: String, needed: Int, granted: Int)
-    /// Another process changed the store so that this process's schema no longer fits. Reads still
-    /// work.
+    /// Another process changed the store so that this process's schema no longer fits.
+    /// Reads still work.
     case schemaChanged(path: String, detail: String)
     /// The schema is invalid, or incompatible with the catalog of the store.
     case schema(SchemaError)
@@ -41,8 +41,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case wrongKey(entity: String, expected: String, found: String)
     /// A value does not have the type that the catalog, or the reader, declares for the field.
     case wrongType(entity: String, field: String, expected: String, found: String)
-    /// A path continues after a to-many relationship. It can only continue after a to-one
-    /// relationship.
+    /// A path continues after a to-many relationship. Only a to-one relationship permits that.
     case leadsToSeveral(entity: String, relationship: String)
     /// The result of a query must be sorted in memory, and exceeds the limit of `bytes`.
     case sortTooLarge(entity: String, bytes: Int)
@@ -77,8 +76,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case changesTrimmed(oldest: ChangeToken)
     /// A token belongs to another store, or to this one before it was restored.
     case otherIncarnation(expected: String, found: String)
-    /// A token is ahead of the store: a backup was restored, or a loss of power undid the last
-    /// commits.
+    /// A token is ahead of the store.
+    /// A backup was restored, or a loss of power undid the last commits.
     case changesAhead(sequence: UInt64, newest: UInt64)
     /// An entry of the change log cannot be read.
     case damagedChange(sequence: UInt64, ordinal: UInt32)

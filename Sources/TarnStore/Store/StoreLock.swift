@@ -38,7 +38,7 @@ final class StoreLock: Sendable {
         let code = errno
         // Locking needs no write permission, only the record does.
         if descriptor < 0 { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-        // All properties are initialised from here on, so `deinit` closes the file even after an
+        // All properties are initialised from here on: `deinit` closes the file even after an
         // error.
         self.descriptor = descriptor
         guard descriptor >= 0 else { throw StoreLock.failure(code, path, isReadOnly) }
@@ -54,8 +54,7 @@ final class StoreLock: Sendable {
                 let recorded = recorded()
                 if let found = recorded.namespace, let namespace, found != namespace { throw .pidNamespaceConflict(path: directory) }
                 guard let lockFile = recorded.lockFile, lockFile != Environment.lockFile(in: directory, creating: false)?.text else { return }
-                // If the others close the store in between, the next attempt gets the lock
-                // exclusively.
+                // If the others close the store in between, the next attempt gets it exclusively.
                 flock(descriptor, LOCK_UN)
                 guard ContinuousClock.now < end else {
                     throw .lmdb(LMDBError(.fileReplaced, operation: "open", path: directory + "/lock.mdb"))

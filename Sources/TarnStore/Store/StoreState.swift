@@ -107,8 +107,8 @@ package final class StoreState: Sendable {
         !entity.isCompressed ? nil : dictionaries.current(of: entity.root)
     }
 
-    /// Takes a context for compressed rows, which must be given back. Nil if there are no
-    /// dictionaries.
+    /// Takes a context for compressed rows, which must be given back.
+    /// Nil if the store has no dictionaries.
     func takeContext() -> RowContext? { dictionaries.isEmpty ? nil : contexts.take() }
 
     func give(back context: RowContext?) { if let context { contexts.give(back: context) } }

@@ -31,11 +31,11 @@ package enum TableName {
     /// List id ++ position → the target of a reference in an edge list.
     package static let edges = "edges"
 
-    /// Digest of an endpoint's walk ++ entity id ++ storage key → the last scan that listed the
-    /// record (`ScanMember`).
+    /// The last scan that listed a record (`ScanMember`).
+    /// Digest that names an endpoint's scans ++ entity id ++ storage key → scan.
     package static let scans = "scans"
-    /// Root entity id ++ storage key → a mark of a local change that has not reached the server
-    /// (`LocalMark`).
+    /// Marks of local changes that have not reached the server (`LocalMark`).
+    /// Root entity id ++ storage key → mark.
     package static let local = "local"
 
     package static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints, edges, scans, local]

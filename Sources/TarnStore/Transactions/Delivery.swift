@@ -1,7 +1,7 @@
 import Foundation
 
-/// The point where a blocking caller waits for its result, and runs the closure if it must run
-/// there.
+/// The point where a blocking caller waits for its result.
+/// If the closure must run on the caller's thread, it runs here.
 final class Delivery<Value>: @unchecked Sendable {
     // Guarded by the condition.
     private let condition = NSCondition()
@@ -16,8 +16,8 @@ final class Delivery<Value>: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Makes the waiting caller run a closure. Called on the writer's thread, which waits for its
-    /// end.
+    /// Makes the waiting caller run a closure.
+    /// Called on the writer's thread, which waits for the end of the closure.
     func runByCaller(_ job: @escaping () throws -> Value) throws -> Value {
         condition.lock()
         defer { condition.unlock() }

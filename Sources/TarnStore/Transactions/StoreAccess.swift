@@ -35,8 +35,8 @@ package struct StoreAccess {
         return try body()
     }
 
-    /// A mark for mutating functions, which cannot use `lending`: rows read after it are valid
-    /// until `release`.
+    /// The mark for mutating functions, which cannot use `lending`.
+    /// Rows that are read after taking it are valid until `release`.
     package var rowMark: Int { context?.mark ?? 0 }
     package func release(to mark: Int) { context?.release(to: mark) }
 
@@ -169,8 +169,7 @@ package struct StoreAccess {
         }
     }
 
-    /// Iterates over the records whose stored reference has a target, until the closure returns
-    /// false.
+    /// Iterates over the records that refer to a target, until the closure returns false.
     /// The closure gets storage keys, in the order of the relationship.
     package func referrers(
         of target: Bytes, through index: UInt32, positioned: Bool, _ body: (Bytes) throws -> Bool

@@ -2,8 +2,7 @@
 
 internal import LMDB
 
-/// A snapshot of the store, borrowed by a closure. It does not change, and cannot escape the
-/// closure.
+/// A snapshot of the store, borrowed by a closure. It does not change, and cannot escape.
 public struct StoreReader: ~Escapable {
     package let access: StoreAccess
 

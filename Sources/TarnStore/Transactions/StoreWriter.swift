@@ -1,11 +1,9 @@
-// The writer that `Store.write` passes to its closure: every change of rows, indexes and change
-// log.
+// The writer of `Store.write`: every change of rows, indexes and the change log.
 
 import Foundation
 internal import LMDB
 
-/// The write transaction of a store, borrowed by a closure. It is committed as a whole or not at
-/// all.
+/// The write transaction of a store, borrowed by a closure. It is committed as a whole.
 public struct StoreWriter: ~Copyable {
     package let access: StoreAccess
     var indexChanges = IndexChanges()
@@ -24,8 +22,8 @@ public struct StoreWriter: ~Copyable {
     private(set) var changeCount: UInt32 = 0
     /// The number of changes that were undone.
     var undoneCount: UInt32 = 0
-    /// Entries for the change log that are not yet in its table. For each: u32 value length, key,
-    /// value.
+    /// Entries for the change log that are not in its table yet.
+    /// For each: u32 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)
     private static let pendingLogLimit = 1 << 20
     /// The switches of the change log: it exists, and it records values of some entity.
@@ -155,8 +153,7 @@ public struct StoreWriter: ~Copyable {
         if try access.hasLocalChanges { _ = try access.removeLocalMark(rules.root, key) }
     }
 
-    /// Sets fields of a record. `null` clears a field, and fields that are not given keep their
-    /// values.
+    /// Sets fields of a record. `null` clears a field. Other fields keep their values.
     ///
     /// Attributes and references that are part of the key may be left out: they follow from the
     /// key.
@@ -317,8 +314,7 @@ public struct StoreWriter: ~Copyable {
         if pendingLog.count > StoreWriter.pendingLogLimit { try writeLog() }
     }
 
-    /// Appends an entry's value with the whole of a long key, and with the values of changed
-    /// fields.
+    /// Appends an entry's value with the whole of a long key and the values of changed fields.
     private mutating func appendWithDetails(
         _ operation: ChangeEntry.Operation, _ rules: EntityRules, _ key: Bytes, _ old: RowBody?, _ new: RowBody?,
         _ isPartial: Bool

@@ -3,8 +3,8 @@ import Foundation
 /// A queued write: its closure, and the function that delivers its result.
 final class Write<Value>: PendingWrite, @unchecked Sendable {
     // Used by one thread at a time: by the caller until the write is queued, then by the writer.
-    /// Retained by the waiting caller, not by the write: after the delivery the caller's reference
-    /// may be the last one.
+    /// Retained by the waiting caller, not by the write.
+    /// After the delivery the caller's reference may be the last one.
     unowned(unsafe) let store: Store
     let isAlone: Bool
     private var body: ((inout StoreWriter) throws -> Value)?

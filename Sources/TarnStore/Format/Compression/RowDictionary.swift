@@ -1,4 +1,4 @@
-// A trained dictionary: the common content of an entity's rows, which lets a single row compress
+// Trained dictionaries: the common content of an entity's rows, so that a single row compresses
 // well.
 
 import CZstd
@@ -42,8 +42,8 @@ package final class RowDictionary: @unchecked Sendable {
         case thorough
     }
 
-    /// Trains a dictionary from bodies of rows. Nil if they are too few or have too little in
-    /// common.
+    /// Trains a dictionary from bodies of rows.
+    /// Nil if they are too few or have too little in common.
     ///
     /// - Parameter capacity: The largest size in bytes. zstd advises a hundredth of the samples.
     static func train(_ samples: borrowing ByteWriter, sizes: [Int], capacity: Int, _ effort: Effort) -> [UInt8]? {

@@ -51,8 +51,8 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Indicates whether the key is a ``KeyComponent/digest(_:)``: only its beginning and digest
-    /// are known.
+    /// Indicates that only the beginning and the digest of the key are known.
+    /// See ``KeyComponent/digest(_:)``.
     public var isDigest: Bool { if case .digest? = components.first { true } else { false } }
 
     /// Describes a storage key in messages: as a key if it decodes, otherwise as hexadecimal bytes.
@@ -86,8 +86,8 @@ extension ByteWriter {
         }
     }
 
-    /// Turns the encoding from an offset to the end into a storage key: shortens it if it is too
-    /// long.
+    /// Turns the encoding from an offset to the end into a storage key, and shortens it if
+    /// necessary.
     package mutating func finishStorageKey(from start: Int) {
         guard count - start > StorageKey.longest else { return }
         let digest = SHA256.digest(bytes(start..<count))

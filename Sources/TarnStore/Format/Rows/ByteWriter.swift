@@ -9,8 +9,8 @@ public import Glibc
 
 /// A growable byte buffer without reference counting.
 @usableFromInline package struct ByteWriter: ~Copyable {
-    /// Allocated by malloc, so that realloc can grow a large buffer by remapping pages instead of
-    /// copying.
+    /// Allocated by malloc.
+    /// With realloc, a large buffer grows by remapping its pages instead of copying them.
     @usableFromInline package internal(set) var base: UnsafeMutableRawPointer
     @usableFromInline package internal(set) var capacity: Int
     @usableFromInline package internal(set) var count = 0
@@ -116,8 +116,8 @@ public import Glibc
 }
 
 extension Bytes {
-    /// Reads a little-endian integer. The bounds are checked, even if the caller checked them
-    /// before.
+    /// Reads a little-endian integer.
+    /// The bounds are checked, even if the caller has checked them before.
     @inlinable @inline(__always)
     package func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
         T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))

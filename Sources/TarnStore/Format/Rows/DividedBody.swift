@@ -79,8 +79,8 @@ struct DividedBody {
 }
 
 extension RowContext {
-    /// Appends the compressed form of a body. Nil if compression does not pay; nothing is appended
-    /// then.
+    /// Appends the compressed form of a body.
+    /// Nil if compression does not pay; nothing is appended then.
     ///
     /// - Returns: The compression form for the row's header.
     func compress(_ body: RowBody, _ dictionary: RowDictionary, into writer: inout ByteWriter) -> UInt8? {

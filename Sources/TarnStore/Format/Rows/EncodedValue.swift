@@ -51,8 +51,8 @@ package struct EncodedValue {
         tag == ValueTag.positionedReference && bytes.count > 5 ? bytes.load(1, UInt32.self) : nil
     }
 
-    /// Calls the closure with each storage key of a reference list. Returns false if it is
-    /// malformed.
+    /// Calls the closure with each storage key of a reference list.
+    /// Returns false if the list is malformed.
     @discardableResult
     package func forEachReference(_ body: (Bytes) throws -> Void) rethrows -> Bool {
         guard tag == ValueTag.references else { return false }

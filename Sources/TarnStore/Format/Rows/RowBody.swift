@@ -89,8 +89,9 @@ package struct RowBody {
         return nil
     }
 
-    /// Indicates that ids and offsets ascend, offsets end with the bytes, and values are
-    /// well-formed.
+    /// Indicates that the directory is consistent and every value is well-formed.
+    /// In a consistent directory, ids and offsets ascend and the last offset is the end of the
+    /// bytes.
     package var isWellFormed: Bool {
         var previous = -1
         for index in 0..<count {

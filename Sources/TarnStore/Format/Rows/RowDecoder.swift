@@ -1,5 +1,4 @@
-// Decoding rows outside a store: from a file that may be damaged, with the dictionaries found in
-// it.
+// Decoding rows outside a store: from a file that may be damaged, with the dictionaries in it.
 
 /// Decodes rows, compressed or not. To be used by one thread at a time.
 package final class RowDecoder {
@@ -33,8 +32,7 @@ package final class RowDecoder {
         return try body()
     }
 
-    /// Decodes a row with its whole body, which is valid until the enclosing `lending` closure
-    /// returns.
+    /// Decodes a row with its whole body. Valid until the enclosing `lending` closure returns.
     package func view(_ bytes: Bytes) throws(Failure) -> RowView {
         if let row = RowView(bytes) { return row }
         guard let id = RowView.dictionary(of: bytes) else { throw .malformed }

@@ -36,8 +36,7 @@ package enum RowFormat {
     /// Numbers, dates, UUIDs, most references and most names are short.
     static let longestShortValue = 17
 
-    /// Returns whether a body is divided when it is compressed: at least half of it is in long
-    /// values.
-    /// Otherwise too much of it would stay uncompressed.
+    /// Returns whether a body is divided when it is compressed.
+    /// At least half of it must be in long values. Otherwise too much would stay uncompressed.
     static func isDivided(longValues: Int, of body: Int) -> Bool { longValues * 2 >= body }
 }

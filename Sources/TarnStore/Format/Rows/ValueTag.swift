@@ -32,7 +32,6 @@ package enum ValueTag {
     package static let positionedReference: UInt8 = 15
     /// For each reference: u8 length, storage key.
     package static let references: UInt8 = 16
-    /// References stored in an edge table: u64 list id, u32 count, 16 bytes of a digest
-    /// (`EdgeList`).
+    /// References in an edge table: u64 list id, u32 count, 16 bytes of a digest (`EdgeList`).
     package static let edges: UInt8 = 17
 }

@@ -50,8 +50,7 @@ public struct ExactDecimal: Sendable, Hashable, Comparable, CustomStringConverti
                 index += 1
             }
             while index < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[index]) {
-                // A power this large fails the 32-bit check below, so its exact value is
-                // irrelevant.
+                // A larger power cannot pass the 32-bit check below, so its digits are ignored.
                 if power < 1 << 40 { power = power * 10 + Int64(text[index] - UInt8(ascii: "0")) }
                 powerDigits += 1
                 index += 1
@@ -108,7 +107,7 @@ public struct ExactDecimal: Sendable, Hashable, Comparable, CustomStringConverti
 }
 
 extension ByteWriter {
-    /// Appends an order-preserving encoding under 40, a code that the tuple layer leaves to its
+    /// Appends an order-preserving encoding under 40, a code that the tuple layer reserves for
     /// users.
     ///
     /// The next byte is 01 for a negative number, 02 for zero, 03 for a positive one. Zero ends
@@ -127,8 +126,8 @@ extension ByteWriter {
 }
 
 extension TupleReader {
-    /// Returns the length of the decimal element at the beginning of the bytes. Nil if it is cut
-    /// off.
+    /// Returns the length of the decimal element at the beginning of the bytes.
+    /// Nil if the element is cut off.
     static func decimalLength(_ bytes: Bytes) -> Int? {
         guard bytes.count >= 2 else { return nil }
         if bytes[1] == 2 { return 2 }

@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// A point in time, in microseconds since 1970-01-01T00:00:00Z. As in POSIX, leap seconds are
-/// ignored.
+/// A point in time, in microseconds since 1970-01-01T00:00:00Z.
+/// As in POSIX, leap seconds are ignored.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Microseconds since 1970-01-01T00:00:00Z.
     public var microseconds: Int64

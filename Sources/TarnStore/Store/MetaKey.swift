@@ -31,7 +31,7 @@ package enum MetaKey {
     package static let indexPrefix = "index "
     /// u64, big-endian: the id of the newest response. Ids are never reused.
     package static let nextResponse: StaticString = "next response"
-    /// u64, big-endian: the number of cache entries, and (below) the sum of their sizes in bytes.
+    /// u64, big-endian: the number of cache entries, and (below) the bytes they count for.
     package static let cacheEntries: StaticString = "cache entries"
     package static let cacheBytes: StaticString = "cache bytes"
     /// u64, big-endian: the id of the newest edge list. Ids are never reused.

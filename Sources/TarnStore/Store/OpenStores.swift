@@ -2,7 +2,8 @@
 
 internal import LMDB
 
-/// One entry for each open file. The registry is global because the file's locks are per process.
+/// One entry for each open file.
+/// Like the registry of environments below it, it is global because the file's locks are.
 enum OpenStores {
     private struct Entry {
         weak var store: Store?

@@ -232,8 +232,7 @@ public final class Store: Sendable {
             if isolation == nil {
                 queue.add(Write(self, isAlone: alone, body) { delivery.give($0) })
             } else {
-                // The closure is isolated to the actor and checks that: it would trap on another
-                // thread.
+                // The closure checks that it runs on its actor: on another thread it would trap.
                 let lent = { [environment] (writer: inout StoreWriter) throws -> Result in
                     try withUnsafeMutablePointer(to: &writer) { writer in
                         try delivery.runByCaller { try environment.insideWrite { try body(&writer.pointee) } }

@@ -38,8 +38,7 @@ final class StoreLock: Sendable {
         let code = errno
         // Locking needs no write permission, only the record does.
         if descriptor < 0 { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-        // All properties are initialised from here on: `deinit` closes the file even after an
-        // error.
+        // All properties are set from here on: `deinit` closes the file even after an error.
         self.descriptor = descriptor
         guard descriptor >= 0 else { throw StoreLock.failure(code, path, isReadOnly) }
         let end = ContinuousClock.now + StoreLock.patience
@@ -88,7 +87,7 @@ final class StoreLock: Sendable {
     }
 
     /// Returns the id of a process that has LMDB's lock file open. Nil if there is none.
-    /// Every user of an environment locks its first byte (mdb.c, `mdb_env_share_locks`). Must not
+    /// Every user of an environment locks the first byte of that file (mdb.c, `mdb_env_share_locks`). Must not
     /// be called if this process is a user: closing the file drops its locks.
     private static func user(ofLock path: String) -> Int32? {
         let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)

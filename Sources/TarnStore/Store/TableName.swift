@@ -11,7 +11,7 @@ package enum TableName {
 
     /// Data about the store as a whole: format version, incarnation, generation, sequence, catalog.
     package static let meta = "meta"
-    /// Place and digest of a request key (`RequestDigest`) → response id.
+    /// Position and digest of a request key (`RequestDigest`) → response id.
     package static let requests = "requests"
     /// Response id → the response's entry, a row of entity 0.
     package static let responses = "responses"

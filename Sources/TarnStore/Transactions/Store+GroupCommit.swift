@@ -70,8 +70,8 @@ extension Store {
                 try settleChanges(changes, commits: commits, in: &transaction, current)
             }
         } catch {
-            // Nothing was committed. If the transaction did not begin, only the first write was
-            // taken.
+            // Nothing was committed.
+            // If the transaction did not begin, only the first write was taken.
             if members.isEmpty { return [(first, error)] }
             return members.map { ($0.write, $0.failure ?? error) }
         }

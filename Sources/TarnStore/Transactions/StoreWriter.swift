@@ -153,7 +153,7 @@ public struct StoreWriter: ~Copyable {
         if try access.hasLocalChanges { _ = try access.removeLocalMark(rules.root, key) }
     }
 
-    /// Sets fields of a record. `null` clears a field. Other fields keep their values.
+    /// Stores fields of a record. `null` clears a field. Other fields keep their values.
     ///
     /// Attributes and references that are part of the key may be left out: they follow from the
     /// key.

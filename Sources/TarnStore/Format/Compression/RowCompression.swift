@@ -20,7 +20,7 @@ package enum RowCompression {
     /// The largest size of a training sample, in bytes.
     static let sampleBytes = 6 << 20
     /// The segment length of a quick training, in bytes.
-    /// The parts of rows that repeat are short: field names and beginnings of URLs.
+    /// The parts of rows that repeat are short: names and beginnings of URLs.
     static let segment: UInt32 = 200
     static let largestDictionary = 64 << 10
 }

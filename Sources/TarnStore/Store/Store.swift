@@ -39,7 +39,7 @@ public final class Store: Sendable {
         /// commits.
         public var isImmutable: Bool
 
-        /// Creates options. By default a store is durable and writable, and belongs to its owner.
+        /// Creates options. By default a store is durable, writable, and for its owner only.
         public init(
             durability: Environment.Durability = .full, isReadOnly: Bool = false, quota: Int? = nil,
             allowsNetworkFileSystem: Bool = false, verifiesRows: Bool = true, verifiesBorrowedRows: Bool = false,

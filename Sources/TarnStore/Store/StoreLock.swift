@@ -87,8 +87,9 @@ final class StoreLock: Sendable {
     }
 
     /// Returns the id of a process that has LMDB's lock file open. Nil if there is none.
-    /// Every user of an environment locks the first byte of that file (mdb.c, `mdb_env_share_locks`). Must not
-    /// be called if this process is a user: closing the file drops its locks.
+    /// Every user of an environment locks the first byte of that file (mdb.c,
+    /// `mdb_env_share_locks`). Must not be called if this process is a user: closing the file drops
+    /// its locks.
     private static func user(ofLock path: String) -> Int32? {
         let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

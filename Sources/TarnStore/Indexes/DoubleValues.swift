@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Values of a unique index that several records had at some moment of a write.
+/// Values of a unique index that several records had at some moment of a write: duplicates.
 struct DoubleValues: Hashable {
     var index: UInt32
     var values: [UInt8]

@@ -1,16 +1,17 @@
-// Two sets of entries are compared without being held.
+// Comparing sets of index entries without keeping them in memory.
 
 internal import LMDB
 
-/// A set of entries, known by how many they are and by the sum of what is hashed of each. Two different sets are taken for the same with a
-/// probability of 2⁻⁶⁴: the hash has a secret that is new with every process.
+/// A set of entries, represented by their number and the sum of their hashes.
+/// Two different sets compare as equal with a probability of 2⁻⁶⁴: the hash has a random secret in
+/// each process.
 package struct EntrySet: Equatable {
     package private(set) var count = 0
     private var sum: UInt64 = 0
 
     package init() {}
 
-    /// All of a table.
+    /// Creates the set of all entries of a table.
     init(_ raw: RawTransaction, _ table: Table) throws {
         let cursor = try raw.cursor(table)
         defer { cursor.close() }
@@ -21,7 +22,7 @@ package struct EntrySet: Equatable {
         }
     }
 
-    /// All of a table with checksums; nil if a value is damaged.
+    /// Creates the set of all entries of a table with checksums. Nil if a value is damaged.
     init?(_ raw: RawTransaction, _ table: ChecksummedTable) throws {
         let cursor = try raw.cursor(table.table)
         defer { cursor.close() }

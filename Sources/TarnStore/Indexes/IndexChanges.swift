@@ -1,16 +1,16 @@
-// What a transaction changes in indexes: collected, then written in key order.
+// The changes of indexes in a transaction: collected first, then written in key order.
 
 internal import LMDB
 
-/// Changes of indexes that are collected, and applied in key order, table by table.
+/// Collects changes of indexes and applies them in key order, table by table.
 struct IndexChanges: ~Copyable {
     private struct Change {
-        /// The first bytes of the key, so that most comparisons need no more.
+        /// The first bytes of the key. Most comparisons need no more.
         var prefix: UInt64
         var offset: Int
         var length: Int
         var isInsertion: Bool
-        /// How many bytes of the key no other entry may begin with; 0 if it does not matter.
+        /// The length of the values that must be unique, in bytes of the key. 0 if there are none.
         var unique: Int
     }
 
@@ -25,9 +25,10 @@ struct IndexChanges: ~Copyable {
         keys.append(key)
     }
 
-    /// Applies everything. Of several changes of one key the last one counts.
+    /// Applies all changes. If a key has several changes, the last one counts.
     ///
-    /// - Parameter isDouble: called with an index and values that have to be unique, and stand in several entries for now.
+    /// - Parameter isDouble: Called with an index and unique values that several entries have for
+    ///   now.
     mutating func apply(
         _ raw: RawTransaction, table: (UInt32) throws -> Table, ifDouble isDouble: (UInt32, Bytes) -> Void
     ) throws {
@@ -41,7 +42,7 @@ struct IndexChanges: ~Copyable {
             }
             let table = try table(index)
             var appender = try Appender(raw, table)
-            // Neighbours in key order are neighbours in the tree, where a cursor need not search from the root.
+            // Keys in order are adjacent in the tree, so a cursor need not search from the root.
             let cursor = try raw.cursor(table)
             defer { cursor.close() }
             for position in list.indices {

@@ -1,20 +1,27 @@
-// Entries of indexes: what a row contributes to each, and how an entry is split again.
+// Index entries: their encoding from rows, and their decoding.
 //
-//   attribute:  the value as a tuple element (at most 270 bytes; a longer one is cut there and FF follows) ++ storage key
-//   declared:   the values of its components as tuple elements, one after the other, cut likewise ++ storage key
-//   reference:  the target's storage key ++ (position, u32 big-endian, if the derived side is ordered) ++ storage key
+//   attribute:  the value as a tuple element ++ storage key
+//   declared:   the values of the components as tuple elements ++ storage key
+//   reference:  the target's storage key ++ position ++ storage key
 //   members:    storage key
 //
-// The value of an entry is empty. Absent and null attributes stand as the tuple's null; an absent reference has no entry. In
-// a declared index a reference is a component as well: its storage key as a tuple's bytes.
+// Values of attributes and declared indexes have at most 270 bytes in an entry: longer ones are cut
+// there, and FF follows. The position of a reference (u32, big-endian) is present only if the
+// derived
+// side is ordered.
+//
+// The value of an entry is empty. An absent or null attribute is the tuple's null. An absent
+// reference has no entry. In a declared index a reference may be a component, too: its storage key
+// is then a tuple element of bytes.
 
 internal import LMDB
 
+/// The encoding of index entries.
 package enum IndexEntry {
     static let longestValue = 270
 
-    /// Calls the closure with every entry that a record contributes to an index, and with how many bytes of it have to be
-    /// unique: 0 if none have.
+    /// Calls the closure with every entry of a record in an index.
+    /// The number is the length of the entry's values if they must be unique, otherwise 0.
     package static func forEach(
         _ index: CompiledIndex, _ row: RowBody, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes, Int) -> Void
     ) {
@@ -41,7 +48,7 @@ package enum IndexEntry {
         }
     }
 
-    /// Calls the closure with every entry that a value of a field contributes for a record.
+    /// Calls the closure with every entry that a value of a field has in the field's index.
     package static func forEach(
         _ field: Catalog.Field, _ value: EncodedValue?, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes) -> Void
     ) {
@@ -63,7 +70,7 @@ package enum IndexEntry {
         }
     }
 
-    /// Appends the entry of a reference.
+    /// Appends the index entry of a reference.
     package static func append(
         _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes, to writer: inout ByteWriter
     ) {
@@ -72,7 +79,7 @@ package enum IndexEntry {
         writer.append(owner)
     }
 
-    /// Appends a component of a declared index.
+    /// Appends the value of a component of a declared index.
     static func append(
         _ value: EncodedValue?, _ component: CompiledIndex.Component, to writer: inout ByteWriter,
         limit: Int = longestValue
@@ -82,7 +89,8 @@ package enum IndexEntry {
             return writer.appendTuple(bytes: target)
         }
         guard component.foldsCase, let value, !value.isNull else { return appendValue(value, limit: limit, to: &writer) }
-        // Folding may make a text three times shorter: what is beyond four times the limit is cut off again.
+        // Folding shortens a text to a third at most, so bytes beyond four times the limit are cut
+        // off in any case.
         var text = value.payload, end = min(text.count, limit.multipliedReportingOverflow(by: 4).partialValue)
         while end > 0, end < text.count, text[end] & 0xC0 == 0x80 { end -= 1 }
         text = text.slice(0..<max(0, end))
@@ -91,14 +99,14 @@ package enum IndexEntry {
         writer.appendTuple(string: folded.bytes)
     }
 
-    /// Appends the indexed form of an attribute's value.
+    /// Appends the indexed form of an attribute's value, cut if it is too long.
     package static func appendValue(_ value: EncodedValue?, to writer: inout ByteWriter) {
         let start = writer.count
         appendValue(value, limit: longestValue, to: &writer)
         cut(&writer, from: start)
     }
 
-    /// Appends the whole value, however long: its order is that of the values.
+    /// Appends a value of any length without cutting it. Its bytes sort as the values do.
     static func appendWholeValue(_ value: EncodedValue?, to writer: inout ByteWriter) {
         appendValue(value, limit: .max / 8, to: &writer)
     }
@@ -125,7 +133,7 @@ package enum IndexEntry {
             }
         case ValueTag.string, ValueTag.url, ValueTag.json:
             if let payload = value?.payload {
-                // What is beyond the limit would be cut off again.
+                // The caller cuts off everything beyond the limit.
                 writer.appendTuple(string: payload.slice(0..<min(payload.count, limit)))
             }
         case ValueTag.uuid where value?.bytes.count == 17:
@@ -134,13 +142,16 @@ package enum IndexEntry {
         }
     }
 
-    /// Whether the values at the beginning of an entry are these. 00 FF inside an encoded text is a NUL: then the entry's value
-    /// is longer. No storage key begins with FF.
+    /// Returns whether an entry begins with exactly these values.
+    /// 00 FF inside an encoded text is a NUL: the value of the entry is then longer. No storage key
+    /// begins with FF.
     package static func begins(_ entry: Bytes, with values: Bytes) -> Bool {
         entry.hasPrefix(values) && !(entry.count > values.count && entry[values.count] == 0xFF)
     }
 
-    /// How long the values at the beginning of an entry are, the mark of a cut included, and whether one of them is null.
+    /// Returns the length of an entry's values, including the mark of a cut.
+    ///
+    /// - Returns: The length in bytes, and whether one of the values is null.
     package static func values(of entry: Bytes, components: Int) -> (length: Int, hasNull: Bool) {
         var reader = TupleReader(entry.slice(0..<min(entry.count, longestValue))), hasNull = false
         for _ in 0..<components {
@@ -148,15 +159,15 @@ package enum IndexEntry {
             hasNull = hasNull || entry[reader.offset] == TupleCode.null
             guard reader.skip() else { return (longestValue + 1, hasNull) }
         }
-        // A NUL whose second half was cut away looks like the end of a text.
+        // A NUL that was cut in half looks like the end of a text.
         let isCut = reader.offset == longestValue && entry.count > longestValue && entry[longestValue] == 0xFF
         return (reader.offset + (isCut ? 1 : 0), hasNull)
     }
 
-    /// Whether values were too long for an index: then entries that look alike may be of different values.
+    /// Returns whether values were cut. Equal entries may then stand for different values.
     package static func isCut(_ values: Bytes) -> Bool { values.count == longestValue + 1 }
 
-    /// The storage key at the end of an entry whose values are that long.
+    /// Returns the storage key at the end of an entry with values of a known length.
     package static func owner(in entry: Bytes, afterValuesOf length: Int, positioned: Bool) -> Bytes? {
         let start = length + (positioned ? 4 : 0)
         guard start < entry.count else { return nil }

@@ -1,16 +1,20 @@
-// Records by the values that they have in an index.
+// Reading records by their values in an index.
 
 internal import LMDB
 
 extension StoreReader {
-    /// The records that have these values in an index, in the order of the index, until the closure returns false.
+    /// Iterates over the records with given values in an index, until the closure returns false.
+    ///
+    /// The order is that of the index.
     ///
     /// - Parameters:
-    ///   - index: the name of an indexed attribute, or of a declared index.
-    ///   - values: of the index's components, in their order; fewer than there are find every record that begins with them.
-    ///     Null finds records in which the attribute is null or absent. In an index that ignores case, so does this.
-    /// - Throws: what the closure throws; `StoreError.unknownEntity`; `.unknownField` if there is no such index; `.wrongType` if
-    ///   a value is not of its attribute's type; `.indexIncomplete` while the index is being built; `.damagedRow`.
+    ///   - index: The name of an indexed attribute or of a declared index.
+    ///   - values: The values of the index's components, in their order. With fewer values than
+    ///     components, all records that begin with them are found. Null finds records in which the
+    ///     attribute is null or absent. If the index ignores case, so does the search.
+    /// - Throws: The errors of the closure; `StoreError.unknownEntity`; `.unknownField` if there is
+    ///   no such index; `.wrongType` if a value does not have its attribute's type;
+    ///   `.indexIncomplete` while the index is being built; `.damagedRow`.
     public func forEach(
         _ entity: String, index: String, equalTo values: [Value], _ body: (TarnStore.Record) throws -> Bool
     ) throws {
@@ -18,9 +22,11 @@ extension StoreReader {
         try access.walk(entity, index: index, equalTo: values) { key, row in try body(access.record(entity, key, row)) }
     }
 
-    /// The first record that has these values in an index: the only one, if the index is unique. Nil if there is none.
+    /// Returns the first record with given values in an index. Nil if there is none.
     ///
-    /// - Throws: as ``forEach(_:index:equalTo:_:)-(String,_,_,_)``.
+    /// In a unique index it is the only one.
+    ///
+    /// - Throws: The errors of ``forEach(_:index:equalTo:_:)-(String,_,_,_)``.
     public func first(_ entity: String, index: String, equalTo values: [Value]) throws -> TarnStore.Record? {
         var found: TarnStore.Record?
         try forEach(entity, index: index, equalTo: values) { record in
@@ -30,10 +36,12 @@ extension StoreReader {
         return found
     }
 
-    /// The rows of the records that have these values in an index, lent, in the order of the index, until the closure returns
-    /// false.
+    /// Iterates over borrowed rows with given values in an index, until the closure returns false.
     ///
-    /// - Throws: as ``forEach(_:index:equalTo:_:)-(String,_,_,_)``, and if the type does not fit the catalog.
+    /// The order is that of the index.
+    ///
+    /// - Throws: The errors of ``forEach(_:index:equalTo:_:)-(String,_,_,_)``. Also an error if the
+    ///   type does not fit the catalog.
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, index: String, equalTo values: [Value], _ body: (Row<Record>) throws -> Bool
     ) throws {
@@ -43,9 +51,11 @@ extension StoreReader {
         }
     }
 
-    /// Copies of the records that have these values in an index, in its order, at most `limit` of them.
+    /// Returns copies of the records with given values in an index, in its order.
     ///
-    /// - Throws: as ``forEach(_:index:equalTo:_:)-(String,_,_,_)``, and if the type does not fit the catalog.
+    /// - Parameter limit: The largest number of records.
+    /// - Throws: The errors of ``forEach(_:index:equalTo:_:)-(String,_,_,_)``. Also an error if the
+    ///   type does not fit the catalog.
     public func fetch<Record: StoredRecord>(
         _ type: Record.Type, index: String, equalTo values: [Value], limit: Int = .max
     ) throws -> [Record] {
@@ -60,7 +70,7 @@ extension StoreReader {
 }
 
 extension StoreAccess {
-    /// The rows of an entity that have these values in one of its indexes.
+    /// Iterates over the rows of an entity that have given values in one of its indexes.
     fileprivate func walk(
         _ entity: Catalog.Entity, index name: String, equalTo values: [Value], _ body: (Bytes, RowView) throws -> Bool
     ) throws {
@@ -73,7 +83,11 @@ extension StoreAccess {
         try wanted.withUnsafeBytes { try walk(entity, index, beginningWith: $0, components: values.count, body) }
     }
 
-    /// The rows of an entity whose values in an index begin with these, which are of that many components, and not cut.
+    /// Iterates over the rows of an entity whose values in an index begin with encoded values.
+    ///
+    /// - Parameters:
+    ///   - wanted: The encoding of the values, not cut.
+    ///   - components: The number of these values.
     func walk(
         _ entity: Catalog.Entity, _ index: CompiledIndex, beginningWith wanted: Bytes, components: Int,
         _ body: (Bytes, RowView) throws -> Bool
@@ -102,6 +116,8 @@ extension StoreAccess {
         }
     }
 
+    /// Requires that an index is complete.
+    ///
     /// - Throws: `.indexIncomplete`.
     func checkComplete(_ id: UInt32, _ name: String, _ entity: Catalog.Entity) throws {
         guard !state.isComplete(id) else { return }
@@ -110,7 +126,7 @@ extension StoreAccess {
             total: try raw.statistics(state.records(of: entity.root)).entries)
     }
 
-    /// The values as an index has them, not cut.
+    /// Returns the encoding of the values for an index, not cut.
     private func sought(_ values: [Value], _ index: CompiledIndex, _ entity: Catalog.Entity) throws -> [UInt8] {
         var writer = ByteWriter()
         let components = index.components
@@ -130,7 +146,7 @@ extension StoreAccess {
 }
 
 extension CompiledIndex {
-    /// Whether its entries begin with values; the index of a reference has targets.
+    /// Indicates that entries begin with values. Those of a reference's index begin with targets.
     fileprivate var isOfValues: Bool {
         if case .field(let field) = source, case .reference = field.kind { return false }
         return true
@@ -143,13 +159,13 @@ extension CompiledIndex {
         }
     }
 
-    /// The storage key behind the values of an entry.
+    /// Returns the storage key after the values of an entry.
     func owner(in entry: Bytes) -> Bytes? {
         let length = IndexEntry.values(of: entry, components: components.count).length
         return length < entry.count ? entry.slice(length..<entry.count) : nil
     }
 
-    /// Whether a row's values, not cut, begin with these, which are of that many components.
+    /// Returns whether the values of a row, not cut, begin with `count` encoded values.
     fileprivate func begins(_ row: RowBody, with wanted: Bytes, count: Int) -> Bool {
         var writer = ByteWriter()
         for component in components.prefix(count) {

@@ -1,10 +1,12 @@
-// Indexes in which no values may stand twice: who holds them, checked at the end of a write.
+// Unique indexes: finding records with duplicate values, at the end of a write.
 
 internal import LMDB
 
+/// The search for records with duplicate values.
 package enum UniqueIndex {
-    /// The storage keys of the records that hold values of an index, in groups of those that really have the same: of values
-    /// that are too long for the index only the rows can tell.
+    /// Returns the storage keys of the records with given values in an index.
+    /// The keys are grouped by equal values: if values are too long for the index, only the rows
+    /// decide which of them are equal.
     static func holders(
         of values: Bytes, _ index: CompiledIndex, _ entity: Catalog.Entity, _ access: StoreAccess, _ table: Table
     ) throws -> [[[UInt8]]] {
@@ -27,7 +29,7 @@ package enum UniqueIndex {
         return groups.map(\.owners)
     }
 
-    /// The values of a record in an index, not cut.
+    /// Returns the values of a record in an index, not cut.
     private static func wholeValues(
         _ index: CompiledIndex, _ entity: Catalog.Entity, _ owner: [UInt8], _ access: StoreAccess
     ) throws -> [UInt8] {
@@ -40,7 +42,7 @@ package enum UniqueIndex {
         }
     }
 
-    /// The values of a row in an index, not cut.
+    /// Returns the values of a row in an index, not cut.
     package static func wholeValues(of body: RowBody, _ index: CompiledIndex) -> [UInt8] {
         var writer = ByteWriter()
         switch index.source {
@@ -53,10 +55,10 @@ package enum UniqueIndex {
         return Array(writer.bytes)
     }
 
-    /// Checks some entries of an index that is unique from now on: those behind one that was looked at.
+    /// Checks some entries of an index that becomes unique, from a known entry on.
     ///
-    /// - Returns: how many entries it were; the last of them, nil if none is behind it; and `.notUnique` with the first values
-    ///   that stand in the index twice.
+    /// - Returns: The number of checked entries; the last of them, or nil if the end is reached;
+    ///   and `.notUnique` for the first duplicate values.
     static func check(
         _ access: StoreAccess, _ catalog: Catalog, _ place: Catalog.NewIndex, _ table: Table, from start: [UInt8], count most: Int
     ) throws -> (count: Int, last: [UInt8]?, violation: StoreError?) {
@@ -66,11 +68,11 @@ package enum UniqueIndex {
         let components = if case .declared(let components, _) = index.source { components.count } else { 1 }
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
-        // The entry at the start is looked at again: the next one may have the same values.
+        // The start entry is read again, because the next one may have the same values.
         var previous: [UInt8] = [], last: [UInt8] = [], seen = 0
         var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
         while let found = entry?.key {
-            // More than one, or it would look at the same one for ever.
+            // At least two entries a step. Otherwise every step would read the same entry.
             if seen > max(1, most) { return (seen - 1, last, nil) }
             seen += 1
             last = Array(found)
@@ -100,7 +102,7 @@ package enum UniqueIndex {
 }
 
 extension StoreWriter {
-    /// Values that have to be unique and stand twice now: what is wrong with the store if this is its end.
+    /// Finds the duplicate values that exist now. They are errors if the write ends here.
     private func violations() throws -> [(index: CompiledIndex, entity: Catalog.Entity, owners: [[UInt8]])] {
         var result: [(CompiledIndex, Catalog.Entity, [[UInt8]])] = []
         for double in doubles {
@@ -114,17 +116,20 @@ extension StoreWriter {
         return result
     }
 
-    /// - Throws: `.notUnique` if values that have to be unique stand twice.
+    /// Applies the index changes and checks the unique indexes.
+    ///
+    /// - Throws: `.notUnique` if there are duplicate values.
     package mutating func checkUnique() throws {
         try applyIndexChanges()
         guard !doubles.isEmpty, let first = try violations().first else { return }
         throw UniqueIndex.notUnique(first.index, first.entity, first.owners, access)
     }
 
-    /// Undoes records of this transaction that have values another one has, until none is left. Of several that are new the
-    /// first one stays. Needs `remembersRecords`, set before the first of them was written.
+    /// Undoes records of this transaction that have duplicate values, until no duplicates are left.
+    /// Among several new records the first one stays. Requires that `remembersRecords` was set
+    /// before the first of them was written.
     ///
-    /// - Returns: the records that were undone, as if they had never been written.
+    /// - Returns: The undone records. The store contains no trace of them.
     package mutating func dropDoubles() throws -> [DroppedRecord] {
         try applyIndexChanges()
         var dropped: [DroppedRecord] = []

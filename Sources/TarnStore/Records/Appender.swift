@@ -1,8 +1,8 @@
-// Where tables end: what lies behind is appended, and pages fill up that way.
+// Appending to a table: in ascending order LMDB fills its pages completely.
 
 internal import LMDB
 
-/// Tells whether ascending keys lie past the last key of a table, where they can be appended: pages fill up that way.
+/// Decides whether ascending keys are past the last key of a table, so that they can be appended.
 struct Appender {
     private var last: [UInt8]
     private var isPast: Bool
@@ -15,7 +15,8 @@ struct Appender {
         isPast = entry == nil
     }
 
-    /// Keys must be asked for in ascending order, and each that is past the end must then be put.
+    /// Returns whether a key is past the end.
+    /// Keys must ascend from call to call, and a key past the end must then be stored.
     mutating func isPastTheEnd(_ key: Bytes) -> Bool {
         if !isPast { isPast = last.withUnsafeBytes { Bytes.compare(key, $0) > 0 } }
         return isPast

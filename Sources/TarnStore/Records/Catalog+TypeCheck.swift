@@ -1,7 +1,9 @@
-// Whether a value may stand in a field: the catalog's types are kept by every way of writing.
+// Type checks of values against the catalog. Every way of writing uses them.
 
 extension Catalog {
-    /// - Throws: `StoreError.wrongType` if the catalog gives the field another type. A null fits every field.
+    /// Checks that a value has the type of a field. A null fits every field.
+    ///
+    /// - Throws: `StoreError.wrongType` if the catalog declares another type.
     package func check(_ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity) throws(StoreError) {
         let fits =
             switch field.kind {
@@ -25,13 +27,13 @@ extension Catalog {
 }
 
 extension EncodedValue {
-    /// Whether the catalog's type allows the value.
+    /// Returns whether the value has an attribute's type.
     func fits(_ type: AttributeType) -> Bool {
         switch type {
         case _ where isNull: true
         case .bool: tag == ValueTag.true || tag == ValueTag.false
         case .int: tag == ValueTag.int
-        // A value that fits a signed integer is stored as one.
+        // A value that fits `Int64` is stored as a signed integer.
         case .uint: tag == ValueTag.uint || (int.map { $0 >= 0 } ?? false)
         case .double: tag == ValueTag.double
         case .decimal: tag == ValueTag.decimal
@@ -54,7 +56,7 @@ extension EncodedValue {
         return fits && isComplete
     }
 
-    /// Whether the value is a reference, or references, to keys of these types.
+    /// Returns whether the value is a reference, or a list of references, to keys of these types.
     func fits(_ reference: Catalog.Reference, keys types: [AttributeType]) -> Bool {
         if isNull { return true }
         guard reference.isToMany else { return self.reference?.isStorageKey(of: types) ?? false }
@@ -63,7 +65,7 @@ extension EncodedValue {
         return fits && isComplete
     }
 
-    /// For messages.
+    /// A description of the value's type, for messages.
     var typeName: String {
         switch tag {
         case ValueTag.null: "null"
@@ -87,9 +89,9 @@ extension EncodedValue {
 }
 
 extension Bytes {
-    /// Whether these bytes can be the storage key of a record whose key has these types.
+    /// Returns whether these bytes can be the storage key of a primary key of these types.
     fileprivate func isStorageKey(of types: [AttributeType]) -> Bool {
-        // Of a digest only the components that end before the cut can be told.
+        // In a digest only the components before the cut can be checked.
         let isDigest = StorageKey.isDigest(self)
         var reader = TupleReader(isDigest ? slice(0..<StorageKey.longest) : self)
         for type in types {

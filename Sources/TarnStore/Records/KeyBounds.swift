@@ -1,22 +1,25 @@
-// A range of keys as bytes, and the one walk over a table between them, in both directions.
+// The bounds of a key range in encoded form.
 
 internal import LMDB
 
-/// The bytes between which the storage keys of a range lie.
+/// The encoded bounds of a range of storage keys.
 struct KeyBounds {
-    /// Included.
+    /// Inclusive.
     private(set) var lower: [UInt8] = []
-    /// Excluded; nil for no bound.
+    /// Exclusive. Nil for no bound.
     private(set) var upper: [UInt8]?
-    /// Bounds that are longer than what a storage key shows of a key: rows of long keys with the same beginning are compared
-    /// by their whole keys.
+    /// Bounds that are longer than the part of a key in its storage key.
+    /// Rows of long keys with the same beginning are compared by their whole keys.
     private var exactLower: [UInt8]?, exactUpper: (bytes: [UInt8], isIncluded: Bool)?
 
     init(_ range: KeyRange, _ entity: Catalog.Entity) throws(StoreError) { try self.init(range, entity.keyTypes) { entity } }
 
+    /// Encodes the bounds of a range.
+    ///
     /// - Parameters:
-    ///   - types: those of the components of the entity's keys.
-    ///   - entity: for messages; whoever has it in an object would copy all that it is made of for nothing.
+    ///   - types: The types of the components of the entity's keys.
+    ///   - entity: The entity for error messages. A closure, because a caller that stores it in an
+    ///     object would otherwise copy the whole entity for nothing.
     init(_ range: KeyRange, _ types: [AttributeType], _ entity: () -> Catalog.Entity) throws(StoreError) {
         if let key = range.lower {
             let bytes = try KeyBounds.encode(key, types, entity)
@@ -35,7 +38,8 @@ struct KeyBounds {
 
     private mutating func setUpper(_ bytes: [UInt8], isIncluded: Bool) {
         guard bytes.count > StorageKey.longest else {
-            // No element begins with FF: what goes on with it is a text that goes on with an escaped NUL.
+            // No element begins with FF, so bytes with this prefix and FF are a longer text with an
+            // escaped NUL.
             upper = isIncluded ? bytes + [0xFF] : bytes
             return
         }
@@ -65,7 +69,7 @@ struct KeyBounds {
         return Array(writer.bytes)
     }
 
-    /// The least bytes that are greater than everything that begins with these; nil if there are none.
+    /// Returns the least bytes greater than everything that begins with these. Nil if none exist.
     private static func successor(_ bytes: [UInt8]) -> [UInt8]? {
         var result = bytes
         while let last = result.popLast() {
@@ -80,10 +84,10 @@ struct KeyBounds {
 
     func isFromLower(_ key: Bytes) -> Bool { lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } }
 
-    /// Whether a bound is longer than what a storage key shows.
+    /// Indicates that a bound is longer than the part of a key in its storage key.
     var compareWholeKeys: Bool { exactLower != nil || exactUpper != nil }
 
-    /// Whether only the whole key of a row can tell if it is in the range.
+    /// Returns whether only the whole key of a row decides if it is in the range.
     func needsWholeKey(_ storageKey: Bytes) -> Bool {
         guard exactLower != nil || exactUpper != nil, StorageKey.isDigest(storageKey) else { return false }
         let start = storageKey.slice(0..<StorageKey.longest)

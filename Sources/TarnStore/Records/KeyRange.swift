@@ -1,11 +1,14 @@
-// Which keys of an entity are meant: all, those with a prefix, those between two.
+// Ranges of primary keys: all keys, keys with a prefix, keys between two bounds.
 
-/// A range of primary keys, in the order of the store: numbers by value, text by its UTF-8 bytes, UUIDs by their bytes, composite
-/// keys component by component.
+/// A range of primary keys, in the order of the store.
 ///
-/// A bound may have fewer components than the entity's keys: it then stands before all keys that begin with it, or, if it is
-/// included as the upper bound, behind them. Keys whose encoding is longer than 207 bytes stand in the order of their first 207
-/// bytes; which of them are in a range is still exact.
+/// Numbers sort by value, texts by their UTF-8 bytes, UUIDs by their bytes, and composite keys
+/// component by component.
+///
+/// A bound may have fewer components than the entity's keys. It is then located before all keys
+/// that begin with it; an inclusive upper bound is located after them. Keys with an encoding longer
+/// than 207 bytes sort by its first 207 bytes. The range nevertheless contains exactly the keys
+/// between its bounds.
 ///
 /// ```swift
 /// try r.forEach(Issue.self, in: .prefix(["acme", "anvil"])) { … }
@@ -24,21 +27,27 @@ public struct KeyRange: Sendable, Hashable {
         self.upper = upper
     }
 
+    /// All keys of an entity.
     public static let all = KeyRange(lower: nil, upper: .none)
 
-    /// The keys that begin with these components.
+    /// Returns the range of keys that begin with these components.
     public static func prefix(_ components: RecordKey) -> KeyRange {
         components.components.isEmpty ? all : KeyRange(lower: components, upper: .included(components))
     }
 
+    /// Creates a range with an inclusive lower and an exclusive upper bound.
     public init(_ range: Range<RecordKey>) { self.init(lower: range.lowerBound, upper: .excluded(range.upperBound)) }
+    /// Creates a range with inclusive bounds.
     public init(_ range: ClosedRange<RecordKey>) { self.init(lower: range.lowerBound, upper: .included(range.upperBound)) }
+    /// Creates a range with an inclusive lower bound only.
     public init(_ range: PartialRangeFrom<RecordKey>) { self.init(lower: range.lowerBound, upper: .none) }
+    /// Creates a range with an exclusive upper bound only.
     public init(_ range: PartialRangeUpTo<RecordKey>) { self.init(lower: nil, upper: .excluded(range.upperBound)) }
+    /// Creates a range with an inclusive upper bound only.
     public init(_ range: PartialRangeThrough<RecordKey>) { self.init(lower: nil, upper: .included(range.upperBound)) }
 }
 
-/// Numbers before UUIDs, text before numbers: the order of the store.
+/// The order of the store: texts, then numbers, then UUIDs.
 extension KeyComponent: Comparable {
     public static func < (a: KeyComponent, b: KeyComponent) -> Bool {
         switch (a, b) {
@@ -71,6 +80,6 @@ extension KeyComponent: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral 
 }
 
 extension RecordKey: ExpressibleByArrayLiteral {
-    /// `["acme", "anvil", 17]`, or `[17]`.
+    /// Creates a key from its components: `["acme", "anvil", 17]`, or `[17]`.
     public init(arrayLiteral components: KeyComponent...) { self.init(components) }
 }

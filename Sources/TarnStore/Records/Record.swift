@@ -1,28 +1,35 @@
-// A record, copied out of the store.
+// A copied record.
 
-/// A record as a dynamic value: its fields by name.
+/// A copy of a record as a dynamic value: its fields by name.
 public struct Record: Sendable, Hashable {
+    /// The name of the record's concrete entity.
     public var entity: String
+    /// The primary key.
     public var key: RecordKey
-    /// Whether it is known only from partial nested objects so far.
+    /// Indicates that the record is known only from partial nested objects so far.
     public var isPartial: Bool
-    /// The commit sequence in which its content changed last.
+    /// The commit sequence of the last change of the record's content.
     public var version: UInt64
-    /// In the order of the catalog. Absent fields are not listed. A field that the catalog does not know is named by its id: `#12`.
-    /// A reference to a missing record whose key is too long to stand in a reference is left out, alone or in a list;
-    /// `forEachRelated` has it, without its key.
+    /// The fields in the order of the catalog. Absent fields are missing.
+    /// A field that the catalog does not know is named by its id: `#12`. A reference to a missing
+    /// record whose key is too long for a reference has a ``KeyComponent/digest(_:)`` as its key.
     public var fields: [Field]
 
+    /// A field with its value.
     public struct Field: Sendable, Hashable {
+        /// The name of the attribute or relationship.
         public var name: String
+        /// The value, which may be null.
         public var value: Value
 
+        /// Creates a field.
         public init(_ name: String, _ value: Value) {
             self.name = name
             self.value = value
         }
     }
 
+    /// Creates a record. This does not store it.
     public init(entity: String, key: RecordKey, isPartial: Bool = false, version: UInt64 = 0, fields: [Field]) {
         self.entity = entity
         self.key = key
@@ -31,7 +38,7 @@ public struct Record: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The value of a field, or nil if it is absent.
+    /// The value of a field. Nil if it is absent.
     public subscript(name: String) -> Value? {
         fields.first { $0.name == name }?.value
     }

@@ -1,15 +1,16 @@
-// Copies of rows as records, wherever the rows come from: a transaction, or a file that liblmdb would not read.
+// Copying rows as records, from a transaction or from a file that liblmdb cannot read.
 
-/// What a row needs beside its bytes to become a record.
+/// The data besides its bytes that copying a row as a record requires.
 package protocol RecordSource {
     var catalog: Catalog { get }
-    /// Ids of fields that an entity has no more.
+    /// Returns the ids of fields that were removed from an entity.
     func removedFields(of entity: UInt16) throws -> Set<UInt16>
-    /// The whole key of a record that is stored under a digest. Nil if it is not there.
+    /// Returns the whole key of a record that is stored under a digest. Nil if it is missing.
     func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey?
-    /// Every storage key of a list of references, wherever the list is, until the closure returns false.
+    /// Iterates over the storage keys of a reference list, until the closure returns false.
+    /// The list is in the row or in the edge table.
     ///
-    /// - Returns: false if the list is damaged.
+    /// - Returns: False if the list is damaged.
     @discardableResult
     func forEachReference(_ value: EncodedValue, _ body: (Bytes) throws -> Bool) throws -> Bool
 }
@@ -17,12 +18,12 @@ package protocol RecordSource {
 extension RecordSource {
     package func describe(_ key: Bytes) -> String { RecordKey.describe(storageKey: key) }
 
-    /// The whole key of a row: decoded from the storage key, or from the row where the storage key is a digest.
+    /// Returns the whole key of a row. If the storage key is a digest, it comes from the fields.
     package func key(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) -> RecordKey? {
         RecordKey(storageKey: storageKey) ?? row.body.key(of: entity)
     }
 
-    /// A copy of a row as a record.
+    /// Copies a row as a record.
     package func record(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) throws -> Record {
         let entity = row.entity == entity.id ? entity : catalog.entity(id: row.entity) ?? entity
         guard let key = key(entity, storageKey, row) else {
@@ -34,7 +35,7 @@ extension RecordSource {
         return Record(entity: entity.name, key: key, isPartial: row.isPartial, version: row.version, fields: fields)
     }
 
-    /// Copies of the fields of a row. Nil if one cannot be read.
+    /// Copies the fields of a row. Nil if one cannot be decoded.
     func fields(_ entity: Catalog.Entity, _ body: RowBody) throws -> [Record.Field]? {
         var fields: [Record.Field] = []
         fields.reserveCapacity(body.count)
@@ -58,7 +59,7 @@ extension RecordSource {
         return fields
     }
 
-    /// Whether all references of a long list are there, and are those that the row's digest is of.
+    /// Returns whether an edge list has all of its references, and matches the digest in the row.
     package func isWhole(_ list: EdgeList, _ value: EncodedValue) throws -> Bool {
         var whole = ByteWriter()
         whole.append(ValueTag.references)
@@ -70,8 +71,10 @@ extension RecordSource {
         return isThere && EdgeList(id: list.id, of: EncodedValue(whole.bytes)) == list
     }
 
-    /// A copy of a row's fields with long lists in the form of short ones, and whether all references were there. Nil if there are no long
-    /// lists.
+    /// Copies a row's fields with edge lists in the form of lists in the row.
+    /// Nil if there are no edge lists.
+    ///
+    /// - Returns: The body, and whether all references were found.
     package func expandingLongLists(_ body: RowBody) throws -> (bytes: [UInt8], isWide: Bool, isWhole: Bool)? {
         guard (0..<body.count).contains(where: { body.value(at: $0)?.tag == ValueTag.edges }) else { return nil }
         var builder = BodyBuilder(), list = ByteWriter(), bytes = ByteWriter(), isWhole = true
@@ -94,8 +97,9 @@ extension RecordSource {
         return (Array(bytes.bytes), builder.isWide, isWhole)
     }
 
-    /// Calls the closure with every index entry that a row makes, each once: the index, the entry, and how many bytes of it have to be
-    /// unique. Of a long list that is damaged, with those before the damage.
+    /// Calls the closure with every index entry of a row, each once.
+    /// It gets the index, the entry, and the length of values that must be unique (0 if none).
+    /// Entries of a damaged edge list are included up to the damage.
     package func forEachEntry(_ rules: EntityRules, _ key: Bytes, _ body: RowBody, _ entry: (UInt32, Bytes, Int) -> Void) throws {
         for members in rules.members { entry(members, key, 0) }
         var scratch = ByteWriter()
@@ -106,7 +110,7 @@ extension RecordSource {
                 IndexEntry.forEach(index, body, owner: key, scratch: &scratch) { entry(index.id, $0, $1) }
                 continue
             }
-            // The same target twice in a list is one entry.
+            // A target that occurs twice in a list has one entry.
             var seen: Set<[UInt8]> = []
             try forEachReference(value) { target in
                 guard seen.insert(Array(target)).inserted else { return true }
@@ -118,7 +122,7 @@ extension RecordSource {
         }
     }
 
-    /// A copy of a value, decoded. Nil if it is malformed, or a list of which a part is missing.
+    /// Decodes a copy of a value. Nil if it is malformed, or an edge list with missing references.
     func decoded(_ value: EncodedValue, digestKey: (Bytes) -> RecordKey?) throws -> Value? {
         guard value.tag == ValueTag.edges else { return value.decoded(digestKey: digestKey) }
         var keys: [RecordKey] = []

@@ -1,9 +1,11 @@
-// The rows of a range of keys: one by one through a cursor, or several at a time along the pages.
+// Scans of key ranges: row by row with a cursor, or in batches along the pages.
 
 internal import LMDB
 
 extension StoreAccess {
-    /// Every row of an entity whose key is in the range, in key order or against it, until the closure returns false.
+    /// Iterates over the rows of an entity in a key range, until the closure returns false.
+    ///
+    /// - Parameter reversed: Iterates in descending order of keys.
     func scan(
         _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, RowView) throws -> Bool
     ) throws {
@@ -12,7 +14,7 @@ extension StoreAccess {
         }
     }
 
-    /// The number of records of an entity whose key is in the range. Walks over them, except for `.all`.
+    /// Returns the number of records in a key range. Iterates over them, except for `.all`.
     func count(_ entity: Catalog.Entity, in range: KeyRange) throws -> Int {
         if range == .all { return try count(entity) }
         var count = 0
@@ -23,17 +25,18 @@ extension StoreAccess {
         return count
     }
 
-    /// The rows of an entity whose key is in the range, in key order or against it, several at a time, until the closure returns false.
+    /// Iterates over the rows of an entity in a key range, in batches.
+    /// The iteration ends when the closure returns false.
     ///
-    /// Rows are looked at together and handed over afterwards: the processor waits for the memory of all of them at once, and a row that is
-    /// copied as soon as it was put together would wait for itself.
+    /// All rows of a batch are located before they are passed on, so that the processor loads their
+    /// memory in parallel. Copying each row at once would wait for each load separately.
     func forEachRow(
         _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, borrowed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
     ) throws {
         let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { plan in
             try (KeyBounds(range, plan.entity.keyTypes) { plan.entity }, plan.entity.members == nil)
         }
-        /// A row that is compressed, damaged, or of another entity of the tree.
+        /// Passes on a row that is compressed, damaged, or of another entity of the tree.
         func alone(_ key: Bytes, _ value: Bytes) throws -> Bool {
             try lending {
                 let row = try plan._withUnsafeGuaranteedRef { try dividedView(value, $0.entity, key, borrowed: borrowed) }
@@ -65,11 +68,12 @@ extension StoreAccess {
         }
     }
 
-    /// Entries of a tree from the lower bound to the upper one: a few first, for who wants no more, then more at a time.
+    /// Iterates over the entries of a table between the bounds, in batches.
+    /// The first batches are small, for callers that need few rows.
     private func forEachEntry(
         _ table: Table, _ root: UInt16, _ bounds: KeyBounds, _ body: (Slice<UnsafeMutableBufferPointer<RawCursor.Entry>>) throws -> Bool
     ) throws {
-        // Along pages: looking at the next row is then cheaper than asking liblmdb for it.
+        // Along pages, because locating the next row is cheaper than with liblmdb's cursor.
         var pages = try ForwardScan(raw, table, name: TableName.records(root))
         try bounds.lower.withUnsafeBytes { try pages.seek($0) }
         try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: StoreAccess.rowsAtOnce) { batch in
@@ -85,7 +89,7 @@ extension StoreAccess {
         }
     }
 
-    /// So many that they fit a kilobyte: more memory than that would not be on the stack.
+    /// The batch fits a kilobyte, the limit up to which temporary allocations are on the stack.
     private static let rowsAtFirst = 4, rowsAtOnce = 1024 / MemoryLayout<LentRow>.stride
 
     private func walk(
@@ -114,7 +118,7 @@ extension StoreAccess {
         return try bounds.lower.withUnsafeBytes { try cursor.seek($0) }
     }
 
-    /// The last entry before the upper bound.
+    /// Returns the last entry before the upper bound.
     private func last(_ cursor: RawCursor, _ bounds: KeyBounds) throws -> RawCursor.Entry? {
         guard let upper = bounds.upper else { return try cursor.last() }
         let behind = try upper.withUnsafeBytes { try cursor.seek($0) }

@@ -1,7 +1,7 @@
-// Several records, ranges of keys and both directions, for records without a type.
+// Reading several records, and ranges of keys in both directions, for records without a type.
 
 extension StoreReader {
-    /// Records in the order of the keys; nil for each that is not there.
+    /// Returns copies of records in the order of the given keys. Nil for each missing record.
     ///
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
     public func records(_ entity: String, _ keys: some Sequence<RecordKey>) throws -> [Record?] {
@@ -12,9 +12,11 @@ extension StoreReader {
         }
     }
 
-    /// Every record of an entity whose key is in a range, in key order or against it, until the closure returns false.
+    /// Iterates over the records of an entity in a key range, until the closure returns false.
     ///
-    /// - Throws: what the closure throws; `StoreError.unknownEntity`, `.wrongKey` if the range is of another form, `.damagedRow`.
+    /// - Parameter reversed: Iterates in descending order of keys.
+    /// - Throws: The errors of the closure; `StoreError.unknownEntity`, `.wrongKey` if the range
+    ///   does not have the form of the entity's keys, `.damagedRow`.
     public func forEach(
         _ entity: String, in range: KeyRange, reversed: Bool = false, _ body: (Record) throws -> Bool
     ) throws {
@@ -24,7 +26,7 @@ extension StoreReader {
         }
     }
 
-    /// The number of records of an entity whose key is in a range. Walks over them, except for `.all`.
+    /// Returns the number of records in a key range. Iterates over them, except for `.all`.
     public func count(_ entity: String, in range: KeyRange) throws -> Int {
         let entity = try access.state.entity(entity)
         return try access.count(entity, in: range)

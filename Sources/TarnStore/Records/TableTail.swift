@@ -1,15 +1,18 @@
 internal import LMDB
 
-/// Knows where the table that is being written ends: records that come one by one in the order of their keys are appended, and
-/// are not looked for first. Only this transaction changes the table, and what it deletes makes the end no greater.
+/// The end of the table that is being written.
+/// Records that arrive in key order are appended without being looked up first. Only this
+/// transaction changes the table, and its deletions never move the end forward.
 struct TableTail: ~Copyable {
     private var root: UInt16?
     private var last = ByteWriter(capacity: 64)
     private var isKnown = false, isEmpty = false
-    /// Stands at the end of the table, while nothing but appending changes it: there it need not search from the root.
+    /// The cursor at the end of the table, while the table is only appended to.
+    /// It avoids the search from the root.
     private var cursor: RawCursor?
 
-    /// Whether a key lies past the end. The end is looked up when a table is written for the second time in a row.
+    /// Returns whether a key is past the end.
+    /// The end is looked up when a table is written for the second time in a row.
     mutating func isPast(_ key: Bytes, _ root: UInt16, _ raw: RawTransaction, _ table: Table) throws(LMDBError) -> Bool {
         guard self.root == root else {
             self.root = root
@@ -30,8 +33,8 @@ struct TableTail: ~Copyable {
         isKnown = true
     }
 
-    /// Says that many records of a table are going to be appended one after the other, until `endAppending`, and that nothing
-    /// else changes the table meanwhile.
+    /// Announces that many records are appended to a table, until `endAppending`.
+    /// No other change of the table is allowed in between.
     mutating func beginAppending(_ root: UInt16, _ raw: RawTransaction, _ table: Table) throws(LMDBError) {
         endAppending()
         if self.root != root || !isKnown {
@@ -46,7 +49,7 @@ struct TableTail: ~Copyable {
         cursor = nil
     }
 
-    /// Reserves room for a row behind the end.
+    /// Appends a row, and returns its reserved room.
     mutating func append(
         _ key: Bytes, count: Int, _ root: UInt16, _ raw: RawTransaction, _ table: Table
     ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {

@@ -1,24 +1,26 @@
-// What goes when a record is deleted: the record, what its relationships with the rule `cascade` lead to, and so on.
+// Cascades: the records that are deleted together with a record, by the delete rule `cascade`.
 
 internal import LMDB
 
-/// A record and all that go with it, the record first, each behind one that leads to it: whoever deletes them from the end
-/// leaves, at every moment, a path from the record to each that is still there.
+/// A record and all records that are deleted with it.
+/// The record comes first, and every other one comes after one that leads to it. If they are
+/// deleted from the end, each remaining one stays reachable from the record at every moment.
 final class Cascade: @unchecked Sendable {
-    // Made by one thread, then used by one at a time.
+    // Created by one thread, then used by one thread at a time.
     private(set) var records = RecordSet()
-    /// The records before this position have not been deleted.
+    /// The records before this position have not been deleted yet.
     var end = 0
 
-    /// Follows the rules from a record that is there.
+    /// Follows the delete rules from an existing record.
     ///
-    /// - Throws: `StoreError.deleteDenied` if a record that would stay is in the way.
+    /// - Throws: `StoreError.deleteDenied` if a relationship with the rule `deny` leads to a record
+    ///   that would remain.
     init(_ access: StoreAccess, _ entity: Catalog.Entity, _ key: Bytes, _ row: RowView) throws {
         records.add(entity.root, key, entity: row.entity, origin: 0, version: row.version)
         var position = 0, current = ByteWriter()
         while position < records.count {
             current.removeAll()
-            // What is added may move the keys.
+            // Adding members may move the keys, so this one is copied.
             current.append(records.key(at: position))
             for relationship in access.state.deleteRules[records[position].entity] where relationship.deleteRule == .cascade {
                 guard let destination = access.catalog.entity(id: relationship.destination) else { continue }
@@ -37,7 +39,9 @@ final class Cascade: @unchecked Sendable {
         for position in 0..<end { try checkDenied(access, position) }
     }
 
-    /// - Throws: `StoreError.deleteDenied` if a relationship with that rule leads to a record that does not go as well.
+    /// Checks the relationships of a member that have the rule `deny`.
+    ///
+    /// - Throws: `StoreError.deleteDenied` if one of them leads to a record that would remain.
     func checkDenied(_ access: StoreAccess, _ position: Int) throws {
         let member = records[position], key = records.key(at: position)
         for relationship in access.state.deleteRules[member.entity] where relationship.deleteRule == .deny {
@@ -55,13 +59,13 @@ final class Cascade: @unchecked Sendable {
         }
     }
 
-    /// Whether the record that led to another one is there and leads to it still.
+    /// Returns whether the record that led to a member still exists and still leads to it.
     func isStillLed(_ access: StoreAccess, _ position: Int, _ row: RowView) throws -> Bool {
         let member = records[position], origin = records[Int(member.origin)]
         guard let root = access.catalog.entity(id: origin.root) else { return false }
         let from = records.key(at: Int(member.origin))
         guard let parent = try access.row(root, from) else { return false }
-        // What stands in neither row has not changed either.
+        // Both rows are unchanged, so the relationship is, too: it is stored in one of them.
         if parent.version == origin.version, row.version == member.version { return true }
         var isLed = false
         for relationship in access.state.deleteRules[parent.entity] where relationship.deleteRule == .cascade && !isLed {
@@ -76,7 +80,7 @@ final class Cascade: @unchecked Sendable {
 }
 
 extension StoreAccess {
-    /// For messages: the entity and the key of a record; nil if it is not there.
+    /// Returns the entity and the key of a record, for messages. Nil if it does not exist.
     fileprivate func name(_ entity: Catalog.Entity, _ storageKey: Bytes) throws -> (entity: String, key: String)? {
         guard let row = try row(entity, storageKey) else { return nil }
         let key = key(entity, storageKey, row)?.description ?? describe(storageKey)

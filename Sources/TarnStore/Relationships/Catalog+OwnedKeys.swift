@@ -1,23 +1,25 @@
-// Keys that hold the key of another record: `[issue, number]`, where `issue` is a relationship. The components of the
-// other record's key stand in this one's, and the row holds the reference instead.
+// Owned keys: primary keys that contain the key of another record, such as `[issue, number]`, where
+// `issue` is a relationship. The components of the other key are part of this one, and the row
+// stores
+// the reference.
 
 internal import LMDB
 
 extension Catalog {
-    /// A field of a key, and how many of the key's components it has.
+    /// A field of a key, and the number of the key's components that it provides.
     package struct KeyPart: Sendable, Hashable {
         package let field: UInt16
         package let count: Int
-        /// Whether it is a relationship, whose target's key is part of this one.
+        /// Indicates a relationship, whose target's key is part of this one.
         package let isReference: Bool
     }
 }
 
 extension Catalog.Entity {
-    /// Whether a relationship is part of the key.
+    /// Indicates that a relationship is part of the key.
     package var hasOwner: Bool { keyParts.contains(where: \.isReference) }
 
-    /// The values that a record with this key has in the fields of the key.
+    /// Returns the values of the key's fields for a record with this key.
     func keyValues(_ key: RecordKey) -> [UInt16: Value] {
         var values: [UInt16: Value] = [:], rest = key.components[...]
         for part in keyParts {
@@ -34,7 +36,7 @@ extension Catalog.Entity {
 }
 
 extension RecordKey {
-    /// The encoding of which the storage key is the beginning, or all.
+    /// The whole encoding of the key. The storage key is this encoding, or begins with it.
     package var tuple: [UInt8] {
         var writer = ByteWriter(capacity: 64)
         for component in components { writer.appendTuple(component) }
@@ -43,8 +45,8 @@ extension RecordKey {
 }
 
 extension RowBody {
-    /// The primary key, from the fields that are its parts. Nil if one is missing, or is a reference to a key that is too
-    /// long to stand in it.
+    /// Returns the primary key, from the fields that are its parts.
+    /// Nil if a field is missing, or is a reference to a key that is too long for a reference.
     package func key(of entity: Catalog.Entity) -> RecordKey? {
         if entity.hasOwner, let whole = value(of: WholeKey.field), whole.tag == ValueTag.bytes {
             return RecordKey(tuple: whole.payload)
@@ -69,7 +71,8 @@ extension RowBody {
 }
 
 extension StoreAccess {
-    /// The primary key that the fields of a new row say: of a reference to a long key, the row that it leads to has it.
+    /// Returns the primary key from the fields of a new row.
+    /// The whole key of a reference to a long key is read from the target's row.
     func wholeKey(_ entity: Catalog.Entity, _ body: RowBody) throws -> RecordKey? {
         if let key = body.key(of: entity) { return key }
         var components: [KeyComponent] = []
@@ -97,14 +100,15 @@ extension StoreAccess {
         return components.isEmpty ? nil : RecordKey(components)
     }
 
-    /// Whether two rows that have the same digest as their storage key have the same key. What one of them does not say is
-    /// taken to be so.
+    /// Returns whether two rows that are stored under the same digest have the same key.
+    /// A key field that the new row does not have is assumed to be equal.
     func saySameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) -> Bool {
         ([WholeKey.field] + entity.key).allSatisfy { id in
-            // A change that was found by the storage key alone, as of a reference, does not say the key again.
+            // A change found by the storage key alone, such as through a reference, does not
+            // contain the key.
             guard let b = new.value(of: id) else { return true }
             guard let a = old.value(of: id) else { return false }
-            // Where a reference stands among its siblings is not part of the key.
+            // The position of a reference among its siblings is not part of the key.
             if let x = a.reference, let y = b.reference { return Bytes.equal(x, y) }
             return Bytes.equal(a.bytes, b.bytes)
         }
@@ -112,7 +116,7 @@ extension StoreAccess {
 }
 
 extension BodyBuilder {
-    /// Adds the whole key, if rows of the entity need it under that storage key. To be called before any other field.
+    /// Adds the whole key if rows under that storage key store it. Must precede all other fields.
     package mutating func wholeKey(_ entity: Catalog.Entity, _ storageKey: Bytes, _ tuple: () -> [UInt8]) {
         guard WholeKey.isKept(entity, storageKey) else { return }
         let tuple = tuple()

@@ -1,21 +1,25 @@
-// Long lists of references: in a table of their own, so that a change costs what it changes, not what the list is long.
+// Edge lists: long lists of references, stored in a table of their own. The cost of a change
+// depends
+// on the size of the change, not on the length of the list.
 //
-//   row     tag 17, u64 list id, u32 count, the first 16 bytes of the SHA-256 of the value that the list would be in the row
+//   row     tag 17, u64 list id, u32 count, the first 16 bytes of the SHA-256 of the list's value
+//           in the form of a list in the row
 //   edges   u64 list id, u32 position (both big-endian) → the target's storage key
 //
-// A value names its list by itself, so it can be read without its row's key. Ids are never reused.
+// The value contains the list id, so a list can be read without the key of its row.
+// Ids are never reused.
 
 internal import LMDB
 
-/// What a row has instead of a long list.
+/// The value of a row that refers to an edge list.
 package struct EdgeList: Equatable {
-    /// A list whose value is longer than this has its references in the table.
+    /// The longest value of a list in a row, in bytes. Longer lists become edge lists.
     static let longestInRow = 2048
     static let valueSize = 29
 
     package var id: UInt64
     package var count: UInt32
-    /// What the content is compared by.
+    /// The digest by which contents are compared.
     package var digest: UInt128
 
     package init(id: UInt64, of list: EncodedValue) {
@@ -27,7 +31,7 @@ package struct EdgeList: Equatable {
         self.count = count
     }
 
-    /// Nil if the value is no long list.
+    /// Decodes a value. Nil if it is no edge list.
     package init?(_ value: EncodedValue?) {
         guard let value, value.tag == ValueTag.edges, value.bytes.count == EdgeList.valueSize else { return nil }
         id = value.bytes.load(1)
@@ -42,19 +46,19 @@ package struct EdgeList: Equatable {
         withUnsafeBytes(of: digest) { writer.append($0) }
     }
 
-    /// Lends the key of a position.
+    /// Passes the table's key of a position to the closure.
     func withKey<Result>(_ position: UInt32, _ body: (Bytes) throws -> Result) rethrows -> Result {
         var key = (id.bigEndian, position.bigEndian)
-        // A tuple lies in memory in its order, the second behind the first.
+        // The elements of a tuple are laid out in order, so the first 12 bytes are the key.
         return try withUnsafeBytes(of: &key) { try body($0.slice(0..<12)) }
     }
 }
 
 extension StoreAccess {
-    /// Every storage key of a list of references, wherever the list is, until the closure returns false. A value that is no
-    /// list has none.
+    /// Iterates over the storage keys of a reference list, until the closure returns false.
+    /// The list is in the row or in the edge table. A value that is no list has none.
     ///
-    /// - Returns: false if the list is damaged.
+    /// - Returns: False if the list is damaged.
     @discardableResult
     package func forEachReference(_ value: EncodedValue, _ body: (Bytes) throws -> Bool) throws -> Bool {
         guard let list = EdgeList(value) else {

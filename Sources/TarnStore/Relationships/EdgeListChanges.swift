@@ -1,19 +1,20 @@
-// Long lists of references as a record is written: what changed in them, for the table and for the index.
+// The changes of edge lists when a record is written: of the edge table and of the indexes.
 
 internal import LMDB
 
-/// The long lists that a change of one record concerns. Filled before its row is written, applied after.
+/// The changes of edge lists in one change of a record.
+/// Collected before the row is written, applied afterwards.
 struct EdgeListChanges: ~Copyable {
-    /// A list that comes, changes, moves between row and table, or goes.
+    /// An edge list that is created, changed, moved between row and table, or removed.
     struct Change {
         var field: UInt16
-        /// The list as it was, wherever it was; nil if there was none.
+        /// The old list, in either form. Nil if there was none.
         var before: EncodedValue?
         var old: EdgeList?
-        /// The list as it will be, in the form of a row, or null; nil if the field goes.
+        /// The new list in the form of a list in the row, or null. Nil if the field is removed.
         var after: EncodedValue?
         var new: EdgeList?
-        /// The first place where they differ, and behind the last one; where the first begins in the new list.
+        /// The range of positions that differ, and the offset of the first one in the new list.
         var first: UInt32 = 0, end: UInt32 = 0
         var offset = 1
     }
@@ -21,12 +22,12 @@ struct EdgeListChanges: ~Copyable {
     var changes: [Change] = []
     private var builder = BodyBuilder()
     private var body = ByteWriter()
-    /// How many rows of the table were put or deleted.
+    /// The number of rows of the edge table that were stored or deleted.
     var rowCount = 0
 
-    /// A new row's fields with long lists replaced by what stands for them. Nil if there is nothing to replace.
+    /// Replaces long lists in a new row by edge lists. Nil if there is nothing to replace.
     ///
-    /// - Parameter nextID: the id that the first new list gets.
+    /// - Parameter nextID: The id of the first new list.
     mutating func replaceLists(_ body: RowBody, old: RowBody?, nextID: () throws -> UInt64) rethrows -> RowBody? {
         changes.removeAll(keepingCapacity: true)
         var newID: UInt64?, isReplaced = false
@@ -36,7 +37,7 @@ struct EdgeListChanges: ~Copyable {
             guard isLong || old != nil else { continue }
             let before = old?.value(of: body.id(at: index)), known = EdgeList(before)
             guard isLong || known != nil else { continue }
-            // In a store from before there was a table, the same list stays where it is.
+            // A store made before the edge table keeps an unchanged long list in the row.
             if let before, Bytes.equal(before.bytes, value.bytes) { continue }
             var change = Change(field: body.id(at: index), before: before, old: known, after: value)
             if isLong {
@@ -60,7 +61,7 @@ struct EdgeListChanges: ~Copyable {
                 builder.field(id, value)
             }
         }
-        // What stands for a list that is the same is the same.
+        // An equal edge list value means equal contents: nothing to change.
         changes.removeAll { $0.old == $0.new }
         self.body.removeAll()
         let isWide = builder.isWide
@@ -68,7 +69,7 @@ struct EdgeListChanges: ~Copyable {
         return RowBody(self.body.bytes, isWide: isWide)
     }
 
-    /// Fields that a row loses altogether.
+    /// Adds the edge lists of fields that a row loses.
     mutating func drop(_ fields: Set<UInt16>, _ old: RowBody) {
         for id in fields {
             guard let before = old.value(of: id), let list = EdgeList(before) else { continue }
@@ -76,7 +77,7 @@ struct EdgeListChanges: ~Copyable {
         }
     }
 
-    /// Whether a field is among the changes.
+    /// Returns whether a field has a change.
     func concern(_ field: UInt16) -> Bool { changes.contains { $0.field == field } }
 }
 
@@ -87,10 +88,11 @@ extension RowBody {
 }
 
 extension StoreWriter {
-    /// How many rows of the table of long lists this transaction has put or deleted.
+    /// The number of rows of the edge table that this transaction has stored or deleted.
     package var edgeRowCount: Int { edges.rowCount }
 
-    /// The fields with long lists replaced by what stands for them; the same if there are none. Nothing is written.
+    /// Replaces long lists in a body by edge lists, without writing them.
+    /// Returns the same body if there are none.
     mutating func replacingLongLists(_ body: RowBody, old: RowBody?, _ rules: EntityRules) throws -> RowBody {
         guard rules.hasLists else {
             edges.changes.removeAll(keepingCapacity: true)
@@ -102,8 +104,8 @@ extension StoreWriter {
         } ?? body
     }
 
-    /// Collects what the changed long lists change in the indexes. To be called before the row is written, whose old bytes
-    /// are still needed.
+    /// Collects the index changes of changed edge lists.
+    /// Must be called before the row is written, because the bytes of the old row are still needed.
     mutating func indexLongLists(_ before: Catalog.Entity, _ entity: Catalog.Entity, _ key: Bytes) throws {
         for position in edges.changes.indices {
             let id = edges.changes[position].field
@@ -114,7 +116,7 @@ extension StoreWriter {
         }
     }
 
-    /// Writes the changed long lists into their table. To be called after the row was written.
+    /// Writes changed edge lists into their table. Must be called after the row is written.
     mutating func storeLongLists() throws {
         guard !edges.changes.isEmpty else { return }
         defer { edges.changes.removeAll(keepingCapacity: true) }
@@ -130,7 +132,7 @@ extension StoreWriter {
         if highest > 0 { try access.raw.put(access.state.meta, key: MetaKey.nextList, number: highest) }
     }
 
-    /// Collects the index entries of the long lists of a row that goes, and the lists for `storeLongLists`.
+    /// Collects the index changes of a removed row's edge lists, and the lists to delete.
     mutating func indexRemovedLongLists(_ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody) throws {
         for index in 0..<body.count {
             guard let value = body.value(at: index), let list = EdgeList(value) else { continue }
@@ -160,7 +162,7 @@ extension StoreWriter {
         guard isWhole else { throw StoreError.damagedRow(entity: entity.name, key: access.describe(key)) }
     }
 
-    /// Finds where two lists differ, and which targets come and go by that.
+    /// Finds the positions where two lists differ, and collects added and removed targets.
     private mutating func compare(
         _ change: inout EdgeListChanges.Change, _ field: Catalog.Field, _ entity: Catalog.Entity, _ key: Bytes
     ) throws {
@@ -194,7 +196,7 @@ extension StoreWriter {
             come.add(0, new, entity: 0, origin: 0, version: 0)
             position += 1
         }
-        // Where nothing of the old list is in the table, all of the new one is to be put there.
+        // Without an old list in the table, the whole new list must be written.
         if change.old == nil {
             (change.first, change.offset, change.end) = (0, 1, change.new?.count ?? 0)
         } else {
@@ -203,7 +205,7 @@ extension StoreWriter {
         var stays = [Bool](repeating: false, count: gone.count)
         for place in 0..<gone.count where come.find(0, gone.key(at: place)) != nil { stays[place] = true }
         if stays.contains(false) {
-            // A target that a list has twice may have lost one place only.
+            // A target that occurs twice in a list may have lost only one of its positions.
             var all = ReferenceReader(after)
             while let target = all.next() {
                 if let place = gone.find(0, target) { stays[place] = true }

@@ -1,18 +1,18 @@
-// Many records in little memory: each once, in the order in which they were found.
+// A compact set of many records, in the order in which they were found.
 
 internal import LMDB
 
-/// Records by root entity and storage key.
+/// A set of records, identified by root entity and storage key.
 struct RecordSet: ~Copyable {
     struct Member {
         var root: UInt16
         /// The concrete entity.
         var entity: UInt16
-        /// The member that led to this one; itself for the first.
+        /// The position of the member that led to this one. The first member's own position.
         var origin: Int32
         var length: UInt8
         var offset: Int
-        /// The version that its row had.
+        /// The version of its row when it was found.
         var version: UInt64
     }
 
@@ -24,19 +24,19 @@ struct RecordSet: ~Copyable {
 
     subscript(position: Int) -> Member { members[position] }
 
-    /// Valid until the next `add`.
+    /// Returns the storage key of a member. Valid until the next `add`.
     func key(at position: Int) -> Bytes {
         let member = members[position]
         return keys.bytes(member.offset..<member.offset + Int(member.length))
     }
 
-    /// The position of a record; nil if it is not there.
+    /// Returns the position of a record. Nil if it is not in the set.
     func find(_ root: UInt16, _ key: Bytes) -> Int? {
         let slot = slots[slot(root, key)]
         return slot < 0 ? nil : Int(slot)
     }
 
-    /// Adds a record unless it is there.
+    /// Adds a record that is not in the set yet.
     mutating func add(_ root: UInt16, _ key: Bytes, entity: UInt16, origin: Int, version: UInt64) {
         let slot = slot(root, key)
         guard slots[slot] < 0 else { return }
@@ -49,7 +49,7 @@ struct RecordSet: ~Copyable {
         if members.count * 2 > slots.count { grow() }
     }
 
-    /// Where the record is, or where it would be put.
+    /// Returns the slot of a record: the one that refers to it, or the free one for it.
     private func slot(_ root: UInt16, _ key: Bytes) -> Int {
         var hasher = Hasher()
         hasher.combine(root)

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// The references of a list in a value, one after the other.
+/// Reads the references of a list in a row, one after the other.
 struct ReferenceReader {
     private let bytes: Bytes
     private(set) var offset: Int

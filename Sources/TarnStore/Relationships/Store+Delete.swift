@@ -1,17 +1,21 @@
-// Deleting a record with a large cascade, in steps of a transaction each.
+// Deleting a record with a large cascade in steps, each in its own transaction.
 
 extension Store {
-    /// Deletes a record and what its delete rules say, as ``StoreWriter/delete(_:_:)-(String,_)`` does, but in steps: each
-    /// is a write of its own, so that a large cascade neither fills the memory nor keeps other writers waiting for long.
+    /// Deletes a record by its delete rules, in steps.
     ///
-    /// What is led to goes before what leads to it, and the record itself goes last. Between the steps others see the
-    /// cascade half done. Whatever ends it in between, even a kill, calling it again goes on where it was. What comes to be
-    /// led to meanwhile goes with the last step; what is no longer led to stays.
+    /// The result is that of ``StoreWriter/delete(_:_:)-(String,_)``, but each step is a write of
+    /// its own. A large cascade then neither fills the memory nor delays other writers for long.
     ///
-    /// - Parameter step: how many records a step deletes, at most.
-    /// - Returns: how many records went, 0 if the record was not there.
-    /// - Throws: `StoreError.deleteDenied` before anything is deleted; or in between, if another writer brought a record that
-    ///   is in the way: then the steps before are done. Otherwise as `write`.
+    /// A record is deleted before the one that leads to it, and the given record is deleted last.
+    /// Between steps, readers see a partly deleted cascade. If an error or the end of the process
+    /// interrupts the steps, another call resumes. Records that join the cascade meanwhile are
+    /// deleted in the last step. Records that leave it remain.
+    ///
+    /// - Parameter step: The largest number of records in a step.
+    /// - Returns: The number of deleted records; 0 if the record does not exist.
+    /// - Throws: `StoreError.deleteDenied` before anything is deleted. It is thrown between steps
+    ///   if another writer has added a record that prevents the delete; earlier steps then remain
+    ///   done. Otherwise the errors of `write`.
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey, step: Int = 1000) throws -> Int {
         var count = 0
@@ -24,7 +28,7 @@ extension Store {
         return try count + write { writer in try writer.deleteCascading(entity, key) }
     }
 
-    /// The same; the calling task is suspended meanwhile.
+    /// Deletes a record by its delete rules, in steps, and suspends the calling task meanwhile.
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey, step: Int = 1000) async throws -> Int {
         var count = 0
@@ -37,9 +41,10 @@ extension Store {
         return try await count + write { writer in try writer.deleteCascading(entity, key) }
     }
 
-    /// Deletes what goes with a record, in steps, until no more than one step is left of it; the record stays.
+    /// Deletes the cascade of a record in steps, until the rest fits into one step.
+    /// The record itself remains.
     ///
-    /// - Returns: how many records went.
+    /// - Returns: The number of deleted records.
     package func deleteMost(_ entity: String, _ key: RecordKey, step: Int) async throws -> Int {
         var count = 0
         guard let cascade = try cascade(entity, key, step) else { return 0 }
@@ -50,7 +55,7 @@ extension Store {
         return count
     }
 
-    /// Nil if the record is not there, or has no more with it than one step can delete.
+    /// Finds the cascade of a record. Nil if the record does not exist, or if one step suffices.
     private func cascade(_ entity: String, _ key: RecordKey, _ step: Int) throws -> Cascade? {
         precondition(step > 0, "a step deletes one record at least")
         return try read { reader in

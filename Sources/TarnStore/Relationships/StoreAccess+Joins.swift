@@ -1,14 +1,15 @@
-// Following a relationship that is joined by attributes: from a record's own value to the records that have it too.
+// Relationships joined by attributes: from a record's value to the records with an equal value.
 
 internal import LMDB
 
 extension StoreAccess {
-    /// The storage keys of the records whose attribute has the value of a record's own, in key order, until the closure
-    /// returns false. Null and absent lead nowhere, and only records that are there are found.
+    /// Iterates over the records that a join leads to, until the closure returns false.
+    /// The closure gets storage keys, in key order. Null and absent values lead nowhere, and only
+    /// existing records are found.
     func joined(
         _ key: Bytes, _ relationship: Catalog.Relationship, _ join: Catalog.Join, _ body: (Bytes) throws -> Bool
     ) throws {
-        // Seen from the inverse side, the relationship leads to the entity that declares it.
+        // From the inverse side, the relationship leads to the entity that declares it.
         let isInverse = relationship.destination != join.destination
         guard let seen = catalog.entity(id: isInverse ? join.destination : relationship.owner),
             let destination = catalog.entity(id: relationship.destination)
@@ -23,7 +24,7 @@ extension StoreAccess {
         try walk(destination, index, beginningWith: values.bytes, components: 1) { found, _ in try body(found) }
     }
 
-    /// The record whose only key attribute has a value.
+    /// Finds the record whose only key attribute has a value.
     private func record(
         _ entity: Catalog.Entity, withKey value: EncodedValue, _ field: UInt16, _ body: (Bytes) throws -> Bool
     ) throws {

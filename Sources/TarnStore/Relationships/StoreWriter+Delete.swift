@@ -1,25 +1,28 @@
-// Deleting a record by the rules of its relationships, at once or in steps.
+// Deleting a record by the delete rules of its relationships, at once or in steps.
 
 internal import LMDB
 
 extension StoreWriter {
-    /// Deletes a record and what its delete rules say, all in this transaction, and the entries of responses that list a
-    /// record that goes. What goes is found first: a delete that is denied changes nothing.
+    /// Deletes a record by its delete rules, in this transaction.
     ///
-    /// References to a record that is gone stay, and their target is missing, unless the rule of the relationship (seen from
-    /// the record) is `nullify`: then they are taken out; or `cascade`: then the records that hold them go too.
+    /// Entries of responses that list a deleted record are removed, too. The cascade is determined
+    /// first, so a denied delete changes nothing.
     ///
-    /// - Returns: whether it was there.
-    /// - Throws: `StoreError.deleteDenied` if a relationship with the rule `deny` leads to a record that is there and would
-    ///   stay; `.unknownEntity`, `.wrongKey`, `.damagedRow`.
+    /// References to a deleted record remain, and their target is missing. The delete rule of the
+    /// relationship, seen from the deleted record, can change that: `nullify` removes the
+    /// references, `cascade` deletes the records that contain them.
+    ///
+    /// - Returns: Whether the record existed.
+    /// - Throws: `StoreError.deleteDenied` if a relationship with the rule `deny` leads to an
+    ///   existing record that would remain; `.unknownEntity`, `.wrongKey`, `.damagedRow`.
     @discardableResult
     public mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {
         try deleteCascading(entity, key) > 0
     }
 
-    /// The same.
+    /// Deletes a record by its delete rules, and counts.
     ///
-    /// - Returns: how many records went.
+    /// - Returns: The number of deleted records.
     mutating func deleteCascading(_ entity: String, _ key: RecordKey) throws -> Int {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
@@ -31,16 +34,17 @@ extension StoreWriter {
                 try remove(storageKey, row)
                 return 1
             }
-            // Relationships are followed through the indexes.
+            // Cascades follow relationships through the indexes.
             try applyIndexChanges()
             let cascade = try Cascade(access, entity, storageKey, row)
             return try delete(cascade, 0..<cascade.end, except: [])
         }
     }
 
-    /// The same by storage key, but only if no more than `limit` records go.
+    /// Deletes a record by storage key, unless its cascade has more than `limit` records.
     ///
-    /// - Returns: how many went; nil if it would be more. Then nothing was deleted.
+    /// - Returns: The number of deleted records. Nil if it would exceed the limit; nothing is
+    ///   deleted then.
     package mutating func delete(_ entity: Catalog.Entity, _ storageKey: Bytes, upTo limit: Int) throws -> Int? {
         let mark = access.rowMark
         defer { access.release(to: mark) }
@@ -54,10 +58,10 @@ extension StoreWriter {
         return cascade.records.count > limit ? nil : try delete(cascade, 0..<cascade.end, except: [])
     }
 
-    /// Deletes the last records of a cascade that was found earlier, in another transaction: those that are still there and
-    /// still belong to it.
+    /// Deletes the last records of a cascade that was found in an earlier transaction.
+    /// Records that no longer exist, or no longer belong to the cascade, are skipped.
     ///
-    /// - Returns: how many went.
+    /// - Returns: The number of deleted records.
     mutating func deleteStep(_ cascade: Cascade, count: Int) throws -> Int {
         let range = max(1, cascade.end - count)..<cascade.end
         var others: Set<Int> = []
@@ -71,8 +75,8 @@ extension StoreWriter {
         return try delete(cascade, range, except: others)
     }
 
-    /// Deletes records of a cascade, the last first, after what refers to them by a relationship with the rule `nullify` has
-    /// let go of them.
+    /// Deletes records of a cascade, starting with the last.
+    /// References to them by relationships with the rule `nullify` are removed first.
     mutating func delete(_ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>) throws -> Int {
         func goes(_ root: UInt16, _ key: Bytes) -> Bool {
             cascade.records.find(root, key).map { range.contains($0) && !others.contains($0) } ?? false
@@ -89,7 +93,7 @@ extension StoreWriter {
         return count
     }
 
-    /// A stored relationship of a record that stays.
+    /// A stored relationship of a remaining record, to be changed by `nullify`.
     private struct Referrer: Hashable {
         var entity: UInt16
         var field: UInt16
@@ -115,7 +119,8 @@ extension StoreWriter {
         return result
     }
 
-    /// Takes the references to records that go out of a field: a to-one becomes null, a list loses elements.
+    /// Removes the references to deleted records from a field.
+    /// A to-one reference becomes null, a list loses elements.
     private mutating func letGo(_ place: Referrer, of goes: (UInt16, Bytes) -> Bool) throws {
         let mark = access.rowMark
         defer { access.release(to: mark) }
@@ -147,7 +152,8 @@ extension StoreWriter {
 }
 
 extension StoreAccess {
-    /// The row of a record, not that of another one whose long key has the same digest.
+    /// Returns the row of a record.
+    /// Nil if the row belongs to another long key with the same digest.
     func rowOfKey(_ entity: Catalog.Entity, _ storageKey: Bytes, _ key: RecordKey) throws -> RowView? {
         guard let row = try row(entity, storageKey) else { return nil }
         if StorageKey.isDigest(storageKey), self.key(entity, storageKey, row) != key { return nil }

@@ -1,11 +1,12 @@
 internal import LMDB
 
-/// The field that holds the whole key where neither the storage key nor the other fields do: of a record whose key holds
-/// another's, and is so long that it is stored under its digest. Its value is the tuple, as bytes.
+/// The field for the whole key of a record, if neither the storage key nor other fields contain it.
+/// This is the case if the key contains the key of another record, and is long enough to be stored
+/// under a digest. The value is the encoded tuple as bytes.
 package enum WholeKey {
     package static let field: UInt16 = 0
 
-    /// Whether a row under that storage key has the field.
+    /// Returns whether a row under that storage key stores the field.
     package static func isKept(_ entity: Catalog.Entity, _ storageKey: Bytes) -> Bool {
         StorageKey.isDigest(storageKey) && entity.hasOwner
     }

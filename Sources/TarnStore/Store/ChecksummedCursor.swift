@@ -1,9 +1,9 @@
 internal import LMDB
 
-/// A cursor over a table with checksums: gives contents, and throws at a value that is damaged.
+/// A cursor over a table with checksums. It returns contents, and throws at a damaged value.
 struct ChecksummedCursor {
     private let table: ChecksummedTable
-    /// The cursor over the values as they are stored.
+    /// The cursor over the stored values.
     let stored: RawCursor
 
     init(_ table: ChecksummedTable, _ stored: RawCursor) {

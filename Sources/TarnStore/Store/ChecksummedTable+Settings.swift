@@ -1,4 +1,4 @@
-// The table `meta`: single values under fixed names.
+// The table `meta`: one value for each setting.
 
 import Foundation
 internal import LMDB
@@ -6,9 +6,9 @@ internal import LMDB
 extension ChecksummedTable {
     static func meta(_ table: Table, format: Int) -> ChecksummedTable { ChecksummedTable(table, "meta", format: format) }
 
-    /// The table `meta` of a store whose format is read from it.
+    /// Opens the table `meta` and reads the store's format from it.
     ///
-    /// - Returns: nil if there is no format version, or a damaged one.
+    /// - Returns: The table and the format; nil if the format version is missing or damaged.
     static func meta(_ table: Table, in raw: RawTransaction) throws(LMDBError) -> (table: ChecksummedTable, format: Int)? {
         guard let stored = try raw.get(table, Bytes(MetaKey.format)), let format = StoreFormatVersion.read(stored) else { return nil }
         return (.meta(table, format: format), format)
@@ -32,9 +32,10 @@ extension RawTransaction {
         try put(table, Bytes(key), writer.bytes)
     }
 
-    /// A number of `meta`. In stores of formats 1 and 2 it is 0 as long as it is not there.
+    /// Reads a number from `meta`. In stores of formats 1 and 2 a missing number is 0.
     ///
-    /// - Throws: `LMDBError.corrupted` if the value is missing or not a number: ids that are never reused would start again.
+    /// - Throws: `LMDBError.corrupted` if the value is missing or not a number. Otherwise ids that
+    ///   must not be reused would start again.
     func number(_ table: ChecksummedTable, key: StaticString) throws(LMDBError) -> UInt64 {
         guard let value = try get(table, key: key) else {
             guard table.hasChecksums else { return 0 }
@@ -44,14 +45,16 @@ extension RawTransaction {
         return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
     }
 
-    /// Whether the store is at a generation. Also false if another process has given it a newer format since.
+    /// Returns whether the store is at a generation.
+    /// Also false if another process has upgraded the format since.
     func isAtGeneration(_ generation: UInt64, _ meta: ChecksummedTable) throws(LMDBError) -> Bool {
         guard let stored = try get(meta.table, Bytes(MetaKey.generation)) else { throw meta.damage(Bytes(MetaKey.generation)) }
         guard stored.count == 8 + (meta.hasChecksums ? ValueChecksum.size : 0) else { return false }
         return try number(meta, key: MetaKey.generation) == generation
     }
 
-    /// The settings of a new store: every counter is there from the beginning, so that one that is missing is damage.
+    /// Stores the settings of a new store.
+    /// It includes every counter, so that a missing counter is known to be damage.
     func putNewSettings(_ meta: ChecksummedTable, catalog: Catalog) throws {
         try put(meta, key: MetaKey.format, text: String(Store.format))
         try put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
@@ -60,7 +63,7 @@ extension RawTransaction {
         try put(meta, key: MetaKey.catalog, text: try StoredCatalog.text(of: catalog))
     }
 
-    /// Changes the generation, so that every process reads the catalog before its next transaction.
+    /// Changes the generation. Every process then reloads the catalog before its next transaction.
     func advanceGeneration(_ meta: ChecksummedTable) throws(LMDBError) {
         try put(meta, key: MetaKey.generation, number: try number(meta, key: MetaKey.generation) &+ 1)
     }

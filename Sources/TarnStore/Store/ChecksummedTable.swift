@@ -2,12 +2,13 @@
 //
 //   value   content, u32 little-endian CRC-32C over: the table's name, the key, the content
 //
-// Rows have a checksum in their header and index entries follow from rows. Everything else that decides what a reader sees is
-// in one of these tables: `meta`, `requests`, `changes`, `edges`, `scans`, `bodies`. Formats 1 and 2 have no checksums there.
+// Rows have a checksum in their header, and index entries follow from rows. All other data that
+// determines the result of a read is in these tables: `meta`, `requests`, `changes`, `edges`,
+// `scans`, `bodies`. In formats 1 and 2 they have no checksums.
 
 package import LMDB
 
-/// A table whose values end with a checksum, unless the store has format 1 or 2.
+/// A table whose values end with a checksum. In a store of format 1 or 2 they have none.
 package struct ChecksummedTable: Sendable {
     package let table: Table
     let name: StaticString
@@ -21,7 +22,7 @@ package struct ChecksummedTable: Sendable {
         hasChecksums = format >= ChecksummedTable.firstFormat
     }
 
-    /// The content of a stored value. Nil if it is damaged.
+    /// Returns the content of a stored value. Nil if it is damaged.
     package func content(_ stored: Bytes, key: Bytes) -> Bytes? {
         hasChecksums ? ValueChecksum.content(stored, table: name, key: key) : stored
     }
@@ -31,14 +32,14 @@ package struct ChecksummedTable: Sendable {
         return content
     }
 
-    /// The error for a value that is damaged.
+    /// Creates the error for a damaged value.
     func damage(_ key: Bytes) -> LMDBError {
         let isText = key.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         let shown = isText ? "`\(String(decoding: key, as: UTF8.self))`" : key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return LMDBError(.corrupted, operation: "read \(shown) in the table \(name), whose value is damaged")
     }
 
-    /// Writes content and checksum into the room that was reserved for a value.
+    /// Writes content and checksum into the reserved room of a value.
     func fill(_ room: UnsafeMutableRawBufferPointer, _ key: Bytes, _ content: Bytes) {
         room.copyMemory(from: content)
         let checksum = ValueChecksum.of(content, table: name, key: key)
@@ -47,7 +48,7 @@ package struct ChecksummedTable: Sendable {
 }
 
 extension RawTransaction {
-    /// The content of a value. Nil if there is none.
+    /// Reads the content of a value. Nil if there is none.
     ///
     /// - Throws: `LMDBError.corrupted` if its checksum is wrong.
     func get(_ table: ChecksummedTable, _ key: Bytes) throws(LMDBError) -> Bytes? {
@@ -55,7 +56,7 @@ extension RawTransaction {
         return table.hasChecksums ? try table.checkedContent(stored, key: key) : stored
     }
 
-    /// Stores content, which must not lie in a page of the store.
+    /// Stores content. Its bytes must not be located in a page of the store.
     func put(_ table: ChecksummedTable, _ key: Bytes, _ content: Bytes) throws(LMDBError) {
         guard table.hasChecksums else { return try put(table.table, key, content) }
         table.fill(try reserve(table.table, key, count: content.count + ValueChecksum.size), key, content)

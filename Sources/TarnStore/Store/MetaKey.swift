@@ -4,49 +4,51 @@ internal import LMDB
 package enum MetaKey {
     /// Decimal text (`Store.format`).
     package static let format: StaticString = "format"
-    /// Text: names of what a reader must know beside the format, divided by spaces. Missing if there is nothing.
+    /// Text: the features that a reader must know, separated by spaces (`StoreFeature`).
+    /// Missing if there are none.
     package static let features: StaticString = "features"
-    /// A UUID as text: another one after a restore, so that tokens of the old store are not taken for the new one's.
+    /// A UUID as text. A restored store gets a new one, which invalidates tokens of the old store.
     package static let incarnation: StaticString = "incarnation"
-    /// u64, big-endian: changes with every change of the catalog or the tables.
+    /// u64, big-endian. Changes with every change of the catalog or the tables.
     package static let generation: StaticString = "generation"
-    /// u64, big-endian: counts the commits that changed something.
+    /// u64, big-endian: the number of commits that changed something.
     package static let sequence: StaticString = "sequence"
-    /// JSON.
+    /// The schema catalog as JSON.
     package static let catalog: StaticString = "catalog"
-    /// JSON: what servers have said of their rate limits, for the layer that sends requests.
+    /// JSON: the rate limits that servers reported, for the layer that sends requests.
     package static let requestBudgets: StaticString = "request budgets"
-    /// u64, big-endian: bytes that the file may have; 0 or missing for no quota.
+    /// u64, big-endian: the limit of the file's size in bytes. 0 or missing: no quota.
     package static let quota: StaticString = "quota"
-    /// u64, big-endian: bytes that the file had when the quota was set, if that was more.
+    /// u64, big-endian: the size of the file in bytes when the quota was set.
     package static let quotaBase: StaticString = "quota base"
-    /// Followed by a space and the id of a dictionary in decimal: u16 entity id, then the dictionary.
+    /// Prefix of the id of a dictionary in decimal. Value: u16 entity id, dictionary.
     package static let dictionaryPrefix = "dictionary "
-    /// Followed by a space and an entity id in decimal: how far a rewrite has come (`RewriteMark`).
+    /// Prefix of an entity id in decimal. Value: the progress of a rewrite (`RewriteMark`).
     package static let rewritePrefix = "rewrite "
-    /// u64, big-endian: ids of dictionaries are never reused.
+    /// u64, big-endian: the id of the newest dictionary. Ids are never reused.
     package static let nextDictionary: StaticString = "next dictionary"
-    /// Followed by a space and the id of an index in decimal: what is still to be done for it (`IndexMark`).
+    /// Prefix of the id of an index in decimal. Value: the outstanding work on it (`IndexMark`).
     package static let indexPrefix = "index "
-    /// u64, big-endian: response ids are never reused.
+    /// u64, big-endian: the id of the newest response. Ids are never reused.
     package static let nextResponse: StaticString = "next response"
-    /// u64, big-endian: how many entries caches have, and what they count for.
+    /// u64, big-endian: the number of cache entries, and (below) the bytes they count for.
     package static let cacheEntries: StaticString = "cache entries"
     package static let cacheBytes: StaticString = "cache bytes"
-    /// u64, big-endian: ids of long lists are never reused.
+    /// u64, big-endian: the id of the newest edge list. Ids are never reused.
     package static let nextList: StaticString = "next list"
-    /// Text: how long changes are kept (`ChangeRetention`); missing for the default.
+    /// Text: the retention of changes (`ChangeRetention`). Missing: the default.
     package static let changeRetention: StaticString = "change retention"
-    /// Text: of which entities the change log keeps values (`ChangeValues`); missing for none.
+    /// Text: the entities whose values the change log records (`ChangeValues`). Missing: none.
     package static let changeValues: StaticString = "change values"
-    /// u64, big-endian: the newest commit of which entries were trimmed from the change log.
+    /// u64, big-endian: the newest commit that lost entries to trimming of the change log.
     package static let trimmedChanges: StaticString = "trimmed changes"
-    /// When commits were made, here and there: for each u64 sequence, i64 microseconds since 1970, big-endian.
+    /// The times of some commits. For each: u64 sequence, i64 microseconds since 1970, big-endian.
     package static let changeTimes: StaticString = "change times"
-    /// Followed by a space and the storage key of a name: the text of a token, how far changes of another store were applied.
+    /// Prefix of the storage key of a name.
+    /// Value: the token, as text, up to which changes of another store were applied.
     package static let positionPrefix = "position "
 
-    /// The numbers that every store of format 3 has.
+    /// The numbers that every store of format 3 contains.
     package static let counters: [StaticString] = [
         generation, sequence, quota, quotaBase, nextDictionary, nextResponse, cacheEntries, cacheBytes, nextList, trimmedChanges,
     ]

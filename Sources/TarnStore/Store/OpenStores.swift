@@ -1,8 +1,9 @@
-// The stores that are open in this process, so that a second opening of a file finds the first one's store.
+// The registry of the stores that are open in this process. A file opened twice is one store.
 
 internal import LMDB
 
-/// One entry for each open file. Like the registry of environments below it, it is global because the file's locks are.
+/// One entry for each open file.
+/// Like the registry of environments below it, it is global because the file's locks are.
 enum OpenStores {
     private struct Entry {
         weak var store: Store?
@@ -10,7 +11,8 @@ enum OpenStores {
 
     private static let entries = Guarded<[FileIdentity: Entry]>([:])
 
-    /// The store that is open on an environment. One that was inherited through `fork` is on another environment.
+    /// Returns the store that is open on an environment.
+    /// A store inherited through `fork` has another environment, and is not returned.
     static func store(of environment: Environment) -> Store? {
         let store = entries.withLock { $0[environment.file]?.store }
         return store?.environment === environment ? store : nil
@@ -20,9 +22,11 @@ enum OpenStores {
         entries.withLock { $0[store.environment.file] = Entry(store: store) }
     }
 
-    /// Forgets a store that is going. It may have been opened anew already: then the entry is the new one's.
+    /// Removes the entry of a store that is being deinitialised.
+    /// If the file was opened anew in between, the entry is that of the new store, and is kept.
     static func remove(_ environment: Environment) {
-        // Let go outside the lock: it may be the last reference to the new one, whose end takes the lock again.
+        // Released outside the lock: this may be the last reference to the new store, and its
+        // deinit takes the lock again.
         let other = entries.withLock { entries in
             let store = entries[environment.file]?.store
             if store == nil { entries[environment.file] = nil }

@@ -1,22 +1,23 @@
-// How large the store's file may get.
+// The quota: the limit of the size of a store's file.
 //
-// The quota is the store's own and stands in it, so that it is the same for every process. It lies below the map, with a
-// reserve in between: at the end of the map even a delete fails.
+// The quota is stored in the store, so that it is the same for every process. It is smaller than
+// the map, with a reserve in between: at the end of the map even a delete fails.
 
 internal import LMDB
 
+/// The limits of quotas and of their reserves, in bytes.
 enum Quota {
     static let smallest = 1 << 20
-    /// What a store without a quota needs at least.
+    /// The smallest map for a store without a quota.
     static let smallestMap = 1 << 30
 
-    /// What deletes may use above the quota: pages are copied before they are freed.
+    /// Returns the room above the quota for deletes: LMDB copies a page before it frees it.
     static func reserve(of quota: Int?) -> Int {
         guard let quota else { return 64 << 20 }
         return min(max(1 << 20, quota / 16), 256 << 20)
     }
 
-    /// The largest quota that leaves room for its reserve in a map.
+    /// Returns the largest quota that leaves room for its reserve in a map.
     static func largest(ofMap map: Int) -> Int { map - reserve(of: map) }
 
     static func check(_ quota: Int, most: Int) throws(StoreError) {
@@ -27,13 +28,16 @@ enum Quota {
 }
 
 extension Store {
-    /// How large the store's file may get, in bytes. Nil if only the disk and the map (1 TiB, or what the system grants)
-    /// bound it.
+    /// The limit of the file's size, in bytes. Nil if the store has no quota.
     ///
-    /// What would bring the file past it is `StoreError.storeFull`, and nothing of that write is kept. Reads go on, and so do
-    /// writes that find room in pages that were freed. A write that only deletes may use a reserve above the quota (a
-    /// sixteenth, 1 MiB at least and 256 MiB at most): delete in small steps, since a page is copied before it is freed; and
-    /// end long reads, since what they see is not reused. The file never shrinks by itself.
+    /// Without a quota, the disk and the map (1 TiB, or what the system grants) limit the file.
+    ///
+    /// A write that would exceed the quota fails with `StoreError.storeFull`, and nothing of it is
+    /// kept. Reads continue to work, and so do writes that fit into freed pages.
+    ///
+    /// A write that only deletes may use a reserve above the quota: a sixteenth of it, at least 1
+    /// MiB, at most 256 MiB. Delete in small steps, since a page is copied before it is freed. End
+    /// long reads, since pages that they see are not reused. The file never shrinks by itself.
     public var quota: Int? {
         get throws {
             let meta = state.meta
@@ -41,12 +45,13 @@ extension Store {
         }
     }
 
-    /// Changes the quota, for every process that has the store open. A quota below the present size is allowed: nothing is
-    /// deleted, and the file does not grow further.
+    /// Changes the quota for every process that has the store open.
     ///
-    /// - Parameter quota: bytes, 1 MiB at least; nil for no quota.
-    /// - Throws: `StoreError.quotaOutOfRange` if it is smaller than that, or with its reserve larger than the map of this
-    ///   process; and what a `write` throws.
+    /// A quota below the present size is allowed: nothing is deleted, and the file stops growing.
+    ///
+    /// - Parameter quota: The limit in bytes, at least 1 MiB; nil for no quota.
+    /// - Throws: `StoreError.quotaOutOfRange` if the quota is below 1 MiB, or if it exceeds the map
+    ///   of this process together with its reserve. Also the errors of `write`.
     public func setQuota(_ quota: Int?) throws {
         if let quota {
             let map = try mappingErrors { try environment.information().mapSize }
@@ -59,14 +64,16 @@ extension Store {
         }
     }
 
-    /// Makes pages that were freed near the quota usable for the next write: they are so only for the second transaction
-    /// after the one that freed them (mdb.c, `mdb_find_oldest`), and a write that fails for want of room is none.
+    /// Commits a write without changes, so that freed pages become usable for the next write.
+    /// A page is usable only from the second transaction after the one that freed it (mdb.c,
+    /// `mdb_find_oldest`), and a write that fails for lack of room does not count as one.
     ///
-    /// - Parameter always: also when there is room left, since a write has just failed for want of more.
+    /// - Parameter always: Commits even if there is room left, because a write has just failed for
+    ///   lack of more.
     func settleFreedPages(always: Bool) {
-        // A reader that was killed may hold the pages that would have been room.
+        // A killed reader may hold the needed pages.
         if always { environment.freeSlotsOfDeadReaders() }
-        // What fails here will fail again, with an error, in the next write.
+        // An error here recurs in the next write, which reports it.
         try? inWriteTransaction { transaction, state in
             guard always || transaction.isNearLimit, !transaction.isDeepInReserve else { return }
             let sequence = try transaction.raw.number(state.meta, key: MetaKey.sequence)
@@ -76,8 +83,9 @@ extension Store {
 }
 
 extension WriteTransaction {
-    /// Bounds this transaction by the quota. Deletes have their reserve above the quota, or above the size that the file had
-    /// when a smaller quota was set.
+    /// Limits this transaction by the quota.
+    /// The reserve for deletes starts at the quota. If the file was larger than that when the quota
+    /// was set, it starts at that size.
     mutating func limitFile(byQuotaIn meta: ChecksummedTable) throws(LMDBError) {
         let quota = try raw.quota(meta)
         var reserve = Quota.reserve(of: quota)
@@ -87,10 +95,10 @@ extension WriteTransaction {
 }
 
 extension RawTransaction {
-    /// The size of the file as this write transaction would leave it, in bytes.
+    /// The size in bytes that the file has if this write transaction commits.
     fileprivate func fileSize(_ table: ChecksummedTable) throws(LMDBError) -> Int { pageCount * (try statistics(table).pageSize) }
 
-    /// The quota as this transaction sees it.
+    /// Returns the quota in this transaction's snapshot.
     func quota(_ meta: ChecksummedTable) throws(LMDBError) -> Int? {
         let quota = try number(meta, key: MetaKey.quota)
         return quota == 0 ? nil : Int(clamping: quota)

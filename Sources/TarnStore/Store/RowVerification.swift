@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Which rows have their checksums compared when they are read.
+/// The kinds of reads that verify the checksum of a row.
 struct RowVerification: Sendable, Equatable {
     var copied = true, borrowed = false
 

@@ -1,10 +1,13 @@
-// Opening a store: what is made, what is checked, and in which order.
+// Opening a store: creation, checks, and their order.
 
 import Foundation
 internal import LMDB
 
 extension Store {
-    /// - Parameter mapped: called when the file is mapped and the lock of the store is still to be taken. For tests.
+    /// Opens or creates a store in a directory.
+    ///
+    /// - Parameter mapped: A test hook, called after the file is mapped and before the store's lock
+    ///   is taken.
     static func openStore(
         _ path: String, _ schema: Schema?, _ options: Options, _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?,
         mapped: (() throws -> Void)? = nil
@@ -12,19 +15,21 @@ extension Store {
         if let quota = options.quota { try Quota.check(quota, most: Quota.largest(ofMap: 1 << 40)) }
         let isReadOnly = options.isReadOnly || options.isImmutable
         let isNew = try checkDirectory(path, mayCreate: schema != nil && !isReadOnly)
-        // Before anything is made: a schema that cannot be leaves no empty store behind.
+        // Checked before anything is created: an invalid schema leaves no empty store behind.
         if isNew, let problem = schema?.problems().first { throw StoreError.schema(problem) }
         if isNew, mkdir(path, FileMode.directory(for: options.permissions.fileMode)) != 0, errno != EEXIST {
             throw LMDBError(code: errno, operation: "open", path: path)
         }
         for _ in 0..<100 {
-            // Where no store has been so far, nothing is left behind if the data file turns out to be something else.
+            // In a directory without a store, the lock file is created only after LMDB accepted the
+            // data file.
             let isKnown = isNew || access(path + "/store.lock", F_OK) == 0
             let early = isKnown && !options.isImmutable ? try StoreLock(directory: path, isReadOnly: isReadOnly) : nil
             let environment = try Environment.open(at: path, options: environmentOptions(options, isNew: isNew))
             try mapped?()
             let lock = options.isImmutable ? nil : try early ?? StoreLock(directory: path, isReadOnly: isReadOnly)
-            // Compaction may have come between the two: writes to the file that it has replaced would be lost.
+            // Compaction may replace the file between mapping and locking. Writes to the old file
+            // would be lost.
             guard options.isImmutable || environment.isOpen(at: path) else { continue }
             return try openStore(on: environment, lock, isNew: isNew, path, schema, options, build, progress)
         }
@@ -36,7 +41,7 @@ extension Store {
         _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
     ) throws -> Store {
         let isReadOnly = environment.options.isReadOnly
-        // Two threads that open the same store get the same one.
+        // Threads that open the same store concurrently get one instance.
         let (store, isOpen) = try environment.opening { () throws -> (Store, Bool) in
             if let open = OpenStores.store(of: environment) {
                 guard open.state.verification == RowVerification(options) else {
@@ -66,7 +71,7 @@ extension Store {
     }
 
     private static func environmentOptions(_ options: Options, isNew: Bool) -> Environment.Options {
-        // How large the map of an existing store must be, its quota says, which stands inside: see `checkMap`.
+        // An existing map must fit its quota, which is known only after opening: see `checkMap`.
         let needed = isNew ? options.quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap : 16 << 20
         var chosen = Environment.Options(
             durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew, minimumMapSize: needed,
@@ -76,7 +81,8 @@ extension Store {
         return chosen
     }
 
-    /// A process that is granted less address space than the quota could write less than the others.
+    /// Refuses a map that is smaller than the quota needs.
+    /// A process with less address space could write less than other processes.
     private static func checkMap(_ environment: Environment, _ state: StoreState) throws {
         guard !environment.options.isReadOnly else { return }
         let quota = try environment.read { try $0.raw.quota(state.meta) }
@@ -87,7 +93,7 @@ extension Store {
         }
     }
 
-    /// Whether a store has to be made there.
+    /// Checks the directory, and returns whether the store must be created.
     private static func checkDirectory(_ path: String, mayCreate: Bool) throws(StoreError) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -100,7 +106,7 @@ extension Store {
         }
         if access(path + "/data.mdb", F_OK) == 0 { return false }
         let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        // Made by another thread or process since.
+        // Another thread or process has created the store in the meantime.
         if content.contains("data.mdb") { return false }
         guard content.isEmpty || Set(content).isSubset(of: ["store.lock", "turn.lock", "lock.mdb"]) else {
             throw .notAStore(path: path, detail: "the directory holds other files and no data.mdb; name a new directory")
@@ -113,14 +119,14 @@ extension Store {
         try environment.writeOpeningTables { transaction in
             let table = try transaction.table(TableName.meta), meta = ChecksummedTable.meta(table, format: format)
             for name in TableName.all { _ = try transaction.table(name) }
-            // Another process may have been first.
+            // Another process may have created the store first.
             guard try transaction.raw.get(table, Bytes(MetaKey.format)) == nil else { return }
             try transaction.raw.putNewSettings(meta, catalog: Catalog())
             if let quota = options.quota { try transaction.raw.put(meta, key: MetaKey.quota, number: UInt64(quota)) }
         }
     }
 
-    /// Makes the tables that a store from before there were all of them does not have. A store that is full does without.
+    /// Creates tables that an older version did not have. A full store stays without them.
     private static func addTables(_ environment: Environment, _ state: StoreState) throws {
         do {
             try environment.writeOpeningTables { transaction in
@@ -180,7 +186,9 @@ extension Store {
         }
     }
 
-    /// Every setting has its checksum: one whose name is damaged would be missed by nobody. Damaged dictionaries concern their rows only.
+    /// Verifies the checksum of every setting.
+    /// Lookups cannot detect this damage: they never find an entry whose name is damaged. A damaged
+    /// dictionary affects only its rows, and is not reported here.
     private static func checkSettings(_ raw: RawTransaction, _ meta: ChecksummedTable) throws {
         guard meta.hasChecksums else { return }
         let cursor = try raw.cursor(meta.table), dictionaries = Array(MetaKey.dictionaryPrefix.utf8)
@@ -207,7 +215,8 @@ extension Store {
         return stored.catalog
     }
 
-    /// Changes the catalog, in one short transaction. New indexes of tables with many rows are left to be built: they get marks.
+    /// Changes the catalog in one short transaction.
+    /// New indexes of tables with many rows get marks, and are built later.
     static func apply(
         _ schema: Schema, to state: StoreState, _ environment: Environment, _ build: IndexBuildOptions
     ) throws -> StoreState {
@@ -220,7 +229,7 @@ extension Store {
             let raw = transaction.raw
             try transaction.limitFile(byQuotaIn: state.meta)
             try raw.willAdd()
-            // Another process may have changed the catalog since.
+            // Another process may have changed the catalog in the meantime.
             let current = try readCatalog(raw, state.meta, environment.path)
             let change: Catalog.Change
             do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreError.schema(error) }
@@ -238,7 +247,7 @@ extension Store {
             let isBuilt = Set(change.indexesToBuild.map(\.index))
             for index in isBuilt { try IndexMark(.building, isNew: true).put(index, raw, state.meta) }
             for unique in change.newlyUnique where indexes[unique.index] == nil {
-                // One that is being built is checked after that.
+                // An index that is still being built is checked afterwards.
                 var mark = try IndexMark.of(unique.index, raw, state.meta) ?? IndexMark(.checking, isNew: false)
                 mark.isNew = false
                 try mark.put(unique.index, raw, state.meta)
@@ -255,8 +264,9 @@ extension Store {
         return try load(environment, state.verification)
     }
 
-    /// Takes the steps that are small enough for the transaction in which the catalog changes: small tables need no marks, and
-    /// where values are not unique, nothing has happened.
+    /// Runs the build steps that are small enough for the transaction of the catalog change.
+    /// Indexes of small tables therefore need no marks. If values violate uniqueness, the
+    /// transaction is rolled back and the catalog is unchanged.
     private static func buildAtOnce(
         _ catalog: Catalog, _ access: StoreAccess, _ records: [UInt16: Table], _ indexes: [UInt32: Table],
         _ options: IndexBuildOptions

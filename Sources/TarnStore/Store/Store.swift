@@ -1,37 +1,45 @@
-// A store: one directory, one LMDB environment, its catalog.
+// A store: a directory with one LMDB environment and its catalog.
 
 import Foundation
 public import LMDB
 
-/// Records of an API, kept in one LMDB file.
+/// Records of an API in an LMDB file.
 ///
-/// Any number of threads and processes may read while one writes; a reader never waits and never sees half of a change.
-/// Opening the same directory twice in a process, by whatever path, gives the same store; it is closed when the last
-/// reference goes. A process that was forked off opens it again; what it inherited refuses to work.
+/// Any number of threads and processes may read while one writes. A reader never waits, and never
+/// sees part of a change. Opening the same directory twice in a process, by any path, returns the
+/// same store. It is closed when the last reference is released. A forked child process must open
+/// the store again: every use of the inherited one fails.
 public final class Store: Sendable {
+    /// The options of opening a store.
     public struct Options: Sendable, Hashable {
+        /// The promise about acknowledged commits after a loss of power.
         public var durability: Environment.Durability
+        /// Opens the store for reading only. A missing store is not created.
         public var isReadOnly: Bool
-        /// How large the file of a store may get that this opening makes, in bytes; nil for no limit of its own. An existing
-        /// store keeps the quota that it has: see ``Store/setQuota(_:)``.
+        /// The quota of a store that this call creates, in bytes; nil for none.
+        /// An existing store keeps its quota: see ``Store/setQuota(_:)``.
         public var quota: Int?
-        /// Whether a store on a network file system is opened nevertheless: safe only if no other machine has it open.
+        /// Permits a network file system. It is safe only if no other machine opens the store.
         public var allowsNetworkFileSystem: Bool
-        /// Whether the checksum of a row is compared when the row is copied, by itself or by a query: a row that the disk or the memory
-        /// has damaged is then `StoreError.damagedRow`, not another value. It costs a few percent of the copy.
+        /// Verifies the checksum of each row that is copied, directly or by a query.
+        /// A row damaged by disk or memory then throws `StoreError.damagedRow` instead of returning
+        /// a wrong value. This adds a few percent to the time of the copy.
         public var verifiesRows: Bool
-        /// Whether the same is done for rows that are borrowed (``StoreReader/withRow(_:_:_:)`` and the like), of which a field may be all that
-        /// is read: comparing the checksum takes about as long again as finding the row.
+        /// Verifies the checksum of borrowed rows, too.
+        /// Rows are borrowed by ``StoreReader/withRow(_:_:_:)`` and the like. This about doubles
+        /// the time to find a row, even if only one field is read.
         public var verifiesBorrowedRows: Bool
-        /// Who may read and write a store that this opening makes. An existing store keeps the modes of its files.
+        /// The permissions of a store that this call creates. An existing store keeps its own.
         public var permissions: Permissions
-        /// Whether nothing changes the store while it is open, so that it is read without locks: for read-only media, and for users that may not
-        /// write to the lock files. It implies `isReadOnly`.
+        /// Declares that nothing changes the store while it is open. It is then read without locks.
         ///
-        /// A process that writes nevertheless is noticed at the end of a `read`, which then throws `LMDBError.Kind.notImmutable`: what its closure
-        /// has read may be of several commits.
+        /// This is for read-only media, and for users without write permission for the lock files.
+        /// It implies `isReadOnly`. If a process writes nevertheless, the `read` in progress throws
+        /// `LMDBError.Kind.notImmutable` at its end, because its closure may have read several
+        /// commits.
         public var isImmutable: Bool
 
+        /// Creates options. By default a store is durable, writable, and for its owner only.
         public init(
             durability: Environment.Durability = .full, isReadOnly: Bool = false, quota: Int? = nil,
             allowsNetworkFileSystem: Bool = false, verifiesRows: Bool = true, verifiesBorrowedRows: Bool = false,
@@ -48,13 +56,13 @@ public final class Store: Sendable {
         }
     }
 
-    /// Who may use the files of a store. The process's umask takes rights away, and adds none.
+    /// The file permissions of a store. The process's umask can only remove permissions.
     public enum Permissions: String, Sendable, Hashable, CaseIterable {
-        /// The user who makes the store, and nobody else: 0600, the directory 0700.
+        /// Access for the owner only: files 0600, directory 0700.
         case owner
-        /// Also the group, for reading and writing: 0660 and 0770.
+        /// Read and write access for the group, too: 0660 and 0770.
         case group
-        /// The owner for reading and writing, everybody else for reading: 0644 and 0755.
+        /// Read and write access for the owner, read access for all others: 0644 and 0755.
         case everyone
 
         var fileMode: mode_t {
@@ -66,31 +74,33 @@ public final class Store: Sendable {
         }
     }
 
-    /// The mode of a further file in the directory of a store.
+    /// Returns the mode for another file in the directory of a store.
     package static func fileMode(in directory: String) -> mode_t { FileMode.inside(directory) }
 
-    /// The format of stores that this version makes, and the newest that it reads and writes. A store keeps the format that it was made with.
+    /// The format of new stores, and the newest that this version supports.
+    /// An existing store keeps its format.
     public static let format = 3
 
+    /// The directory of the store, as given to the call that opened it.
     public let path: String
     package let environment: Environment
-    /// Held as long as the store is open; nil for an immutable one.
+    /// Held as long as the store is open. Nil for an immutable store.
     private let lock: StoreLock?
     private let current: Guarded<Current>
     let queue = WriteQueue()
-    /// Entities that could not be trained when they had that many rows.
+    /// The row counts at which training a dictionary last failed, by entity.
     let untrainable = Guarded<[UInt16: Int]>([:])
-    /// What commits are dated with, for the age of changes. Tests have their own.
+    /// The clock for the times of commits, from which the age of changes follows. Tests replace it.
     let changeClock = Guarded(CommitClock())
     package let wake: WakeFile
     package let observers = ObserverHub()
 
-    /// What this process knows about the store.
+    /// The state of the store as this process knows it.
     fileprivate struct Current {
         var state: StoreState
-        /// The schemas that the store was opened with here.
+        /// The schemas with which this process opened the store.
         var schemas: [Schema] = []
-        /// Why none of this process's writes fits the store any more.
+        /// The reason why this process's schemas no longer fit the store. Every write then fails.
         var misfit: String?
     }
 
@@ -109,30 +119,35 @@ public final class Store: Sendable {
 
     /// Opens the store in a directory.
     ///
-    /// With a schema, a missing store is made, and the schema is applied: new entities and fields get their ids, new indexes
-    /// are built. Without one, the store must be there, and is opened with the catalog that stands in it.
+    /// With a schema, a missing store is created and the schema is applied: new entities and fields
+    /// get ids, new indexes are built. Without a schema, the store must exist, and its own catalog
+    /// is used.
     ///
-    /// Large indexes are built in steps, each a short write of its own, while this and other processes read and write; writers
-    /// keep up an index from the moment at which it is in the catalog. This returns when they are complete. If it ends before
-    /// that, by an error or with its process, the next opening goes on where it was; see ``indexStates``. One without
-    /// a schema does so too, but opens the store also if it cannot.
+    /// Large indexes are built in steps, each a short write, while this and other processes read
+    /// and write. Writers maintain an index as soon as it is in the catalog. The call returns when
+    /// the indexes are complete. If an error or the end of the process interrupts it, the next
+    /// opening resumes; see ``indexStates``. Opening without a schema resumes, too, but succeeds
+    /// even if an index cannot be completed.
     ///
-    /// A store that is open in this process is returned as it is, after the schema was applied.
+    /// If the store is already open in this process, the same instance is returned after the schema
+    /// is applied.
     ///
-    /// - Parameter progress: called after each step of building an index, on the calling thread.
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.schema`, `.storeInUse`,
-    ///   `.pidNamespaceConflict`, `.addressSpace`, `.quotaOutOfRange`, `.storeFull`, `.damagedCatalog`; `.notUnique` if records
-    ///   have the same value where the schema wants none twice (the index is then as it was before); `.lmdb` with
-    ///   `.optionsConflict` if the store is open in this process with another durability, access or verification of rows, `.networkFileSystem`,
-    ///   `.truncated`, `.corrupted`, `.permission`, `.cannotLock` if a reader may not write to the lock files, `.fileReplaced` if
-    ///   `lock.mdb` is not the one that other processes have open.
+    /// - Parameter progress: Called after each step of an index build, on the calling thread.
+    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.unknownFeature`,
+    ///   `.schema`, `.storeInUse`, `.pidNamespaceConflict`, `.addressSpace`, `.quotaOutOfRange`,
+    ///   `.storeFull`, `.damagedCatalog`, `.damagedEntry`; `.notUnique` if records have equal
+    ///   values in an index that the schema declares unique (the index then stays as it was);
+    ///   `.lmdb` with `.optionsConflict` if the store is open in this process with another
+    ///   durability, access or verification of rows, `.networkFileSystem`, `.truncated`,
+    ///   `.corrupted`, `.permission`, `.cannotLock` if a reader may not write to the lock files,
+    ///   `.fileReplaced` if `lock.mdb` is not the file that other processes have open.
     public static func open(
         at path: String, schema: Schema? = nil, options: Options = Options(), progress: ((IndexBuildProgress) -> Void)? = nil
     ) throws(StoreError) -> Store {
         try open(at: path, schema: schema, options: options, building: IndexBuildOptions(), progress: progress)
     }
 
-    /// The same, with other limits of a step.
+    /// Opens the store in a directory, with explicit limits for the steps of an index build.
     package static func open(
         at path: String, schema: Schema?, options: Options, building: IndexBuildOptions, progress: ((IndexBuildProgress) -> Void)? = nil
     ) throws(StoreError) -> Store {
@@ -151,19 +166,24 @@ public final class Store: Sendable {
         }
     }
 
-    /// The entities of the store and their ids, as this process knows them.
+    /// The entities of the store and their ids, as last loaded by this process.
     public var catalog: Catalog { state.catalog }
 
     var state: StoreState { current.withLock { $0.state } }
 
-    /// Lends a snapshot of the store to the closure. Never waits for a writer; what the closure sees does not change.
+    /// Runs the closure on a snapshot of the store.
     ///
-    /// - Throws: what the closure throws, or `StoreError`.
+    /// Never waits for a writer. The snapshot does not change.
+    ///
+    /// - Throws: The errors of the closure, or `StoreError`.
     public func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
         try read(verifyingRows: false, body)
     }
 
-    /// The same, with the checksum of every row that is copied compared, also in a store that was opened without `verifiesRows`.
+    /// Runs the closure on a snapshot, with explicit verification of copied rows.
+    ///
+    /// - Parameter verifyingRows: Verifies the checksum of every row, even if the store was opened
+    ///   without `verifiesRows`.
     package func read<Result>(verifyingRows: Bool, _ body: (StoreReader) throws -> Result) throws -> Result {
         while true {
             let current = state
@@ -182,25 +202,27 @@ public final class Store: Sendable {
         }
     }
 
-    /// Lends the write transaction to the closure, commits everything together, and returns what the closure returned.
+    /// Runs the closure in a write transaction, commits it, and returns the closure's result.
     ///
-    /// The closure runs once at most, while the calling thread waits. If it throws, nothing of it is kept. Writers take turns, in whatever
-    /// process they are.
+    /// The closure runs at most once, while the calling thread waits. If it throws, nothing of it
+    /// is kept. Writers of all processes take turns.
     ///
-    /// Called from an actor, such as the main actor at the top level of `main.swift`, the closure may use what belongs to the actor: it runs on
-    /// the calling thread. Otherwise it runs on the store's writer thread: it must not wait for something that the calling thread holds, and it
-    /// sees neither its thread-local nor its task-local values.
+    /// Called from an actor, such as the main actor at the top level of `main.swift`, the closure
+    /// runs on the calling thread and may use the actor's state. Otherwise it runs on the store's
+    /// writer thread: it must not wait for a lock that the calling thread holds, and it sees
+    /// neither its thread-local nor its task-local values.
     ///
-    /// Small writes of several threads and tasks that wait at the same time are committed together, each in a child
-    /// transaction: one that fails is undone alone, and none is delivered before all are committed.
+    /// Small writes that wait at the same time are committed together, each in a child transaction.
+    /// A failing one is rolled back alone. No result is delivered before the common commit.
     ///
     /// - Parameters:
-    ///   - alone: whether the write gets a transaction of its own. For large ones, such as imports: a child
-    ///     transaction holds all it changes in memory, and would make the small ones wait.
-    ///   - isolation: the actor of the calling code. Left to its default.
-    /// - Throws: what the closure throws, or `StoreError`: `.storeFull`, `.schemaChanged`; `.lmdb` with `.nestedWrite` at once
-    ///   if the calling thread is inside a `read` or `write` of this store, `.readOnly`, `.forked`, `.diskFull`,
-    ///   `.inputOutput`, `.poisoned`, `.fileReplaced`. After any of them nothing of this write is in the store.
+    ///   - alone: Requests a transaction for this write only. For large writes, such as imports: a
+    ///     child transaction keeps all its changes in memory, and would delay the small writes.
+    ///   - isolation: The actor of the calling code. Leave it at its default.
+    /// - Throws: The errors of the closure, or `StoreError`: `.storeFull`, `.schemaChanged`;
+    ///   `.lmdb` with `.nestedWrite`, at once, if the calling thread is inside a `read` or `write`
+    ///   of this store, `.readOnly`, `.forked`, `.diskFull`, `.inputOutput`, `.poisoned`,
+    ///   `.fileReplaced`. After any error nothing of this write is stored.
     public func write<Result>(
         alone: Bool = false, isolation: (any Actor)? = #isolation, _ body: (inout StoreWriter) throws -> Result
     ) throws -> Result {
@@ -210,7 +232,7 @@ public final class Store: Sendable {
             if isolation == nil {
                 queue.add(Write(self, isAlone: alone, body) { delivery.give($0) })
             } else {
-                // The closure is the actor's, and checks it: on another thread it would end the process.
+                // The closure checks that it runs on its actor: on another thread it would trap.
                 let lent = { [environment] (writer: inout StoreWriter) throws -> Result in
                     try withUnsafeMutablePointer(to: &writer) { writer in
                         try delivery.runByCaller { try environment.insideWrite { try body(&writer.pointee) } }
@@ -222,8 +244,9 @@ public final class Store: Sendable {
         }
     }
 
-    /// The same as the blocking `write`; the calling task is suspended meanwhile. The closure is synchronous, since an LMDB
-    /// write transaction must begin and end on one thread.
+    /// Runs the closure like the blocking `write`, and suspends the calling task meanwhile.
+    /// The closure is synchronous, because an LMDB write transaction must begin and end on one
+    /// thread.
     public func write<Result: Sendable>(
         alone: Bool = false, _ body: @escaping @Sendable (inout StoreWriter) throws -> Result
     ) async throws -> Result {
@@ -233,10 +256,12 @@ public final class Store: Sendable {
         }
     }
 
-    /// Puts a write behind those that wait, and returns at once: so the order of several is that of the calls.
+    /// Queues a write and returns at once. Queued writes run in the order of the calls.
     ///
-    /// - Parameter deliver: called once, on the writer's thread; before that the caller must not let go of the store.
-    /// - Throws: as `write`, if the calling thread may not write; then nothing is delivered.
+    /// - Parameter deliver: Called once, on the writer's thread. Until then the caller must retain
+    ///   the store.
+    /// - Throws: The errors of `write` if the calling thread may not write. Nothing is delivered
+    ///   then.
     package func enqueue<Result>(
         alone: Bool, _ body: @escaping (inout StoreWriter) throws -> Result, deliver: @escaping (Swift.Result<Result, any Error>) -> Void
     ) throws {
@@ -244,7 +269,7 @@ public final class Store: Sendable {
         queue.add(Write(self, isAlone: alone, body, deliver: deliver))
     }
 
-    /// Runs the body in a write transaction of its own, on the calling thread, with what the store is at that moment.
+    /// Runs the body in its own write transaction, on the calling thread, with the current state.
     func inWriteTransaction(_ body: (inout WriteTransaction, StoreState) throws -> Void) throws {
         while true {
             let (known, misfit) = current.withLock { ($0.state, $0.misfit) }
@@ -263,7 +288,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Applies a schema to the store, and remembers that this process works with it.
+    /// Applies a schema to the store, and records that this process uses it.
     func adopt(_ schema: Schema, _ build: IndexBuildOptions) throws {
         let newer = try Store.apply(schema, to: state, environment, build)
         current.withLock { current in
@@ -272,7 +297,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Forgets a schema that turned out not to fit.
+    /// Drops a schema that cannot be applied.
     private func abandon(_ schema: Schema) {
         let now = state
         current.withLock { current in
@@ -281,22 +306,23 @@ public final class Store: Sendable {
         }
     }
 
-    /// Goes on with indexes that are being built, until those that the schema names are complete, or until it is known why
-    /// they cannot be.
+    /// Resumes index builds until the indexes of the schema are complete, or until one fails.
     func completeIndexes(
         for schema: Schema?, _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
     ) throws {
         guard let schema else {
-            // Whoever needs them will see why: a store that is full, or damaged, must open for those who want to repair it.
+            // Without a schema, errors surface when an index is used: a full or damaged store must
+            // open for repair.
             return (try? finishIndexes(build, progress: progress)) ?? ()
         }
-        // Another process may find that values of an index are not unique, and take it back: then this one tries, and sees.
+        // If values are not unique, another process may withdraw the index. This process then
+        // applies its schema again, to get the error itself.
         for _ in 0..<4 {
             do {
                 try finishIndexes(build, progress: progress)
             } catch let error as StoreError {
                 guard case .notUnique = error else { throw error }
-                // Or they are values of an index that only others want.
+                // The failed index may be one that only the schemas of other processes declare.
                 if let wanted = try? state.catalog.applying(schema), wanted.catalog == state.catalog { continue }
                 abandon(schema)
                 throw error
@@ -307,7 +333,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// The catalog or the dictionaries changed, perhaps by another process: read them again before anything else.
+    /// Loads the catalog and the dictionaries again. This or another process has changed them.
     func reload() throws {
         let newer = try Store.load(environment, state.verification)
         current.withLock { $0.take(newer) }
@@ -326,7 +352,7 @@ public final class Store: Sendable {
 }
 
 extension Store.Current {
-    /// Replaces the state by a newer one, and looks whether this process's schemas still fit it.
+    /// Replaces the state by a newer one, and checks whether this process's schemas still fit it.
     fileprivate mutating func take(_ newer: StoreState) {
         guard newer.generation >= state.generation else { return }
         state = newer

@@ -1,11 +1,12 @@
-// The store's own entries (responses, checkpoints) have the form of rows of entity 0, so that one reader reads everything.
+// System rows: entries of the store's own tables (responses, checkpoints), in the form of rows of
+// entity 0, so that one decoder reads everything.
 
 internal import LMDB
 
 extension StoreAccess {
-    /// A row of one of the store's own tables.
+    /// Checks and returns a row of one of the store's own tables.
     ///
-    /// - Throws: `.damagedEntry` if it is not one, or its checksum is wrong.
+    /// - Throws: `.damagedEntry` if the bytes are no row, or if the checksum is wrong.
     func systemRow(_ bytes: Bytes, _ table: StaticString, _ key: Bytes) throws(StoreError) -> RowView {
         guard RowView.hasValidChecksum(bytes, table: 0, key: key), let row = RowView(bytes) else {
             throw .damagedEntry(table: "\(table)", key: describe(key))
@@ -13,7 +14,7 @@ extension StoreAccess {
         return row
     }
 
-    /// The row of a key in one of the store's own tables; nil if there is none.
+    /// Reads the row of a key from one of the store's own tables. Nil if there is none.
     func systemRow(of key: Bytes, in table: Table, _ name: StaticString) throws -> RowView? {
         try raw.get(table, key).map { bytes throws(StoreError) in try systemRow(bytes, name, key) }
     }

@@ -1,84 +1,91 @@
-// What can go wrong with a store: one case each, the facts beside it, the way out in its text.
+// The errors of a store. A case has its facts as associated values; its text names the way out.
 
 public import LMDB
 
+/// An error of a store. ``description`` names the way out.
 public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no store at this path.
+    /// No store exists at this path.
     case noSuchStore(path: String)
-    /// There is something at this path, and it is not a store.
+    /// The path exists, but is not a store.
     case notAStore(path: String, detail: String)
-    /// The store was written by a newer version.
+    /// The store has a format newer than this version supports.
     case newerFormat(path: String, found: Int, known: Int)
-    /// The store was written by a newer version of the same format, and needs something of its readers that this version does not know.
+    /// The store uses a feature that this version does not know, in a format that it knows.
     case unknownFeature(path: String, feature: String)
-    /// Others have the store open, or one has it to itself: their names and process ids, as far as the system says.
+    /// The store is locked by other processes.
+    /// `by`: their names and process ids, as far as the system reports them.
     case storeInUse(path: String, by: [String])
-    /// The store was read without locks, and commits came in between: what was read may be of several of them. `detail`: why without.
+    /// Commits happened during a read without locks, so the result may mix several of them.
+    /// `detail`: the reason why there were no locks.
     case changedMeanwhile(path: String, detail: String)
-    /// Something is where a new store was to be made.
+    /// The path for a new store exists already.
     case destinationExists(path: String)
-    /// A process of another namespace of process ids has the store open: two containers, for example.
+    /// A process of another PID namespace, such as another container, has the store open.
     case pidNamespaceConflict(path: String)
-    /// The file would grow past the quota (nil: the map). Nothing of the write was kept.
+    /// The file would exceed the quota (nil: the map). Nothing of the write was kept.
     case storeFull(path: String, quota: Int?)
-    /// A quota that is too small, or larger than the map has room for.
+    /// The quota is too small, or larger than the map has room for.
     case quotaOutOfRange(quota: Int, smallest: Int, largest: Int)
     /// The system does not grant this process the address space that the store's quota needs.
     case addressSpace(path: String, needed: Int, granted: Int)
-    /// Another process has changed the store so that the schema of this one no longer fits: it may read, not write.
+    /// Another process changed the store so that this process's schema no longer fits.
+    /// Reads still work.
     case schemaChanged(path: String, detail: String)
-    /// The schema does not fit the one in the store.
+    /// The schema is invalid, or incompatible with the catalog of the store.
     case schema(SchemaError)
     /// The store has no such entity.
     case unknownEntity(name: String, known: [String])
     /// The entity has no such attribute or relationship.
     case unknownField(entity: String, name: String, known: [String])
-    /// A key does not have the form of the entity's.
+    /// A key does not have the form that the entity declares.
     case wrongKey(entity: String, expected: String, found: String)
-    /// A value is not of the type that the catalog, or the reader, gives the field.
+    /// A value does not have the type that the catalog, or the reader, declares for the field.
     case wrongType(entity: String, field: String, expected: String, found: String)
-    /// A to-many relationship stands in a path where only one that leads to one record can.
+    /// A path continues after a to-many relationship. Only a to-one relationship permits that.
     case leadsToSeveral(entity: String, relationship: String)
-    /// The result of a query has to be sorted in memory, and is too large for it.
+    /// The result of a query must be sorted in memory, and exceeds the limit of `bytes`.
     case sortTooLarge(entity: String, bytes: Int)
-    /// A continuation token is of another query.
+    /// A continuation token belongs to another query.
     case wrongToken(entity: String)
-    /// A struct needs a field that the row does not have.
+    /// A struct requires a field that the row does not have.
     case missingValue(entity: String, key: String, field: String, isPartial: Bool)
-    /// A record was changed since it was read: it has another version than the one that was named. 0: it is not there.
+    /// A record has another version than expected: it was changed since it was read.
+    /// `found` 0: the record does not exist.
     case versionMismatch(entity: String, key: String, expected: UInt64, found: UInt64)
-    /// Records have the same values in an index in which they have to be unique. Nothing of the write was kept.
+    /// Records have equal values in a unique index. Nothing of the write was kept.
     case notUnique(entity: String, index: String, keys: [String])
-    /// An index is being built, by this process or another one: it does not have all records yet. `done` of `total` rows are in it.
+    /// An index is still being built, by this or another process. `done` of `total` rows are in it.
     case indexIncomplete(entity: String, index: String, done: Int, total: Int)
-    /// An entity, or a field or an index of it, was not removed: something else needs it.
+    /// An entity, field or index was not removed because something else needs it.
     case inUse(entity: String, name: String?, by: String)
-    /// A record was not deleted: a relationship of it, or of one that would go with it, has the delete rule `deny` and leads
-    /// to a record that would stay (`by`: its entity and key).
+    /// A record was not deleted because a relationship has the delete rule `deny`.
+    /// The relationship belongs to the record or to one that would be deleted with it, and leads to
+    /// a record that would remain (`by`: its entity and key).
     case deleteDenied(entity: String, key: String, relationship: String, by: String)
-    /// Two different long keys have the same storage key; nothing was overwritten.
+    /// Two different long keys have the same storage key. Nothing was overwritten.
     case keyCollision(entity: String)
-    /// A row cannot be read. It is not overwritten either.
+    /// A row is damaged. It is not overwritten either.
     case damagedRow(entity: String, key: String)
-    /// A row needs a dictionary that is missing or damaged; so do all rows that were compressed with it.
+    /// A row's dictionary is missing or damaged. This affects all rows compressed with it.
     case damagedDictionary(entity: String, key: String, dictionary: UInt16)
-    /// An entry of one of the store's own tables is damaged: a response, a checkpoint, a mark.
+    /// An entry of one of the store's own tables is damaged, such as a response or a checkpoint.
     case damagedEntry(table: String, key: String)
     /// The catalog in the store cannot be read.
     case damagedCatalog(path: String, detail: String)
-    /// The change log no longer reaches back to a token; the oldest place that it does reach back to.
+    /// The change log was trimmed past a token. `oldest`: the oldest token that is still valid.
     case changesTrimmed(oldest: ChangeToken)
-    /// A token is of another store, or of what this one was before it was restored.
+    /// A token belongs to another store, or to this one before it was restored.
     case otherIncarnation(expected: String, found: String)
-    /// A token is ahead of the store: a backup was restored, or the last commits were lost with the power.
+    /// A token is ahead of the store.
+    /// A backup was restored, or a loss of power undid the last commits.
     case changesAhead(sequence: UInt64, newest: UInt64)
     /// An entry of the change log cannot be read.
     case damagedChange(sequence: UInt64, ordinal: UInt32)
-    /// A change cannot be applied, since the log that it comes from did not keep its values.
+    /// A change cannot be applied because the log it comes from did not record values.
     case changeWithoutValues(entity: String, key: String)
-    /// A change cannot be applied, since the record that it changed is not there.
+    /// A change cannot be applied because the record that it changed does not exist.
     case changeOfMissingRecord(entity: String, key: String)
-    /// A share or an age that no change log can have.
+    /// The share or the age of a change retention is out of range.
     case retentionOutOfRange(detail: String)
     /// An error of LMDB itself.
     case lmdb(LMDBError)

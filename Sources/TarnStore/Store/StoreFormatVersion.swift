@@ -1,11 +1,12 @@
 import Foundation
 internal import LMDB
 
-/// The value of `format` in `meta`: decimal text, and from format 3 on the checksum behind it.
+/// The value of `format` in `meta`: decimal text, followed by a checksum from format 3 on.
 package enum StoreFormatVersion {
-    /// Nil if it is not a format version, or is damaged.
+    /// Decodes the format version. Nil if the value is something else or damaged.
     package static func read(_ stored: Bytes) -> Int? {
-        // Up to format 2 there is no checksum, and no other number of one digit differs from theirs by one bit and has none.
+        // Formats 1 and 2 have no checksum. A single flipped bit cannot produce one of them: the
+        // digits 1 and 2 differ in two bits, and the value of a later format ends with a checksum.
         if let format = Int(String(decoding: stored, as: UTF8.self)), format > 0, format < ChecksummedTable.firstFormat { return format }
         guard let content = ValueChecksum.content(stored, table: "meta", key: Bytes(MetaKey.format)),
             let format = Int(String(decoding: content, as: UTF8.self)), format >= ChecksummedTable.firstFormat

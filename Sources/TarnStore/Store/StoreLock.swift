@@ -1,49 +1,59 @@
-// `store.lock`: says that the store is open, and to which namespace of process ids its users belong.
+// `store.lock`: marks the store as open, and records the PID namespace of its users.
 
 import Foundation
 internal import LMDB
 
-/// Held shared by every open store, exclusively by who needs the store to itself.
+/// The lock of a store: shared by every open store, exclusive for maintenance such as compaction.
 ///
-/// liblmdb recognises the readers of its table by process id. Two containers with their own namespaces have processes of the
-/// same id: one would free the other's slot, and pages that are still being read would be written over. So the first to open
-/// the store records its namespace here, and one of another namespace is refused as long as anyone has it open.
+/// liblmdb identifies the readers of its table by process id. Processes in two containers may have
+/// the same id: one would free the other's slot, and pages that are still being read would be
+/// overwritten. The first process that opens the store therefore records its PID namespace here.
+/// While the store is open, processes of other namespaces are refused.
 ///
-/// Beside it stands which file `lock.mdb` is. If it is deleted while the store is open, the next process would make a new one, and share neither
-/// the mutex of writers nor the table of readers with those that have the old one: it is refused as long as they have the store open.
+/// The file also records the identity of `lock.mdb`. If `lock.mdb` is deleted while the store is
+/// open, the next process would create a new one, and share neither the writers' mutex nor the
+/// readers' table with the others. It is refused while they have the store open.
 final class StoreLock: Sendable {
     private let descriptor: Int32
 
-    /// How long an opening waits for another that is just recording its namespace, and whoever wants the store alone for a child of this or
-    /// another process that was just forked: it shares the lock until it runs its own program.
+    /// The time to wait for short holders of the lock.
+    /// An opening waits for another one that is recording its namespace. An exclusive lock waits
+    /// for a forked child of any process, which shares the lock until it calls exec.
     private static let patience = Duration.seconds(1)
 
+    /// Takes the lock shared.
+    ///
     /// - Parameters:
-    ///   - isReadOnly: whether the store is opened for reading only: a lock file that may not be written is then `.cannotLock`, not `.permission`.
-    ///   - namespace: what the calling process is in; nil if the system does not say.
-    /// - Throws: `.storeInUse` if another process has the store to itself, `.pidNamespaceConflict`; `.lmdb` with `.cannotLock` or `.permission`, with
-    ///   `.fileReplaced` if `lock.mdb` is not the one that other processes have open, and if the record cannot be written.
+    ///   - isReadOnly: Opens the store for reading only. A read-only lock file is then
+    ///     `.cannotLock`, not `.permission`.
+    ///   - namespace: The PID namespace of the calling process; nil if the system does not report
+    ///     it.
+    /// - Throws: `.storeInUse` if another process has the lock exclusively,
+    ///   `.pidNamespaceConflict`; `.lmdb` with `.cannotLock` or `.permission`, with `.fileReplaced`
+    ///   if `lock.mdb` is not the file that other processes have open, or if the record cannot be
+    ///   written.
     init(directory: String, isReadOnly: Bool = false, namespace: UInt64? = StoreLock.processNamespace) throws(StoreError) {
         let path = directory + "/store.lock"
         var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
         let code = errno
-        // The lock itself needs no right to write, only its record does.
+        // Locking needs no write permission, only the record does.
         if descriptor < 0 { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-        // Closed by `deinit`, also after an error below: everything is initialised from here on.
+        // All properties are set from here on: `deinit` closes the file even after an error.
         self.descriptor = descriptor
         guard descriptor >= 0 else { throw StoreLock.failure(code, path, isReadOnly) }
         let end = ContinuousClock.now + StoreLock.patience
         while true {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-                // Alone: whatever is recorded is of processes that have gone.
+                // The lock is exclusive, so any existing record is of processes that have exited.
                 try record(namespace, Environment.lockFile(in: directory, creating: true), path, isReadOnly)
-                // The change to a shared lock is not atomic (flock(2)): another opening may come in between.
+                // Converting to a shared lock is not atomic (flock(2)): another opening may get it
+                // in between.
                 if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
             } else if flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
                 let recorded = recorded()
                 if let found = recorded.namespace, let namespace, found != namespace { throw .pidNamespaceConflict(path: directory) }
                 guard let lockFile = recorded.lockFile, lockFile != Environment.lockFile(in: directory, creating: false)?.text else { return }
-                // Unless the others have closed it by now: then the next attempt is alone.
+                // If the others close the store in between, the next attempt gets it exclusively.
                 flock(descriptor, LOCK_UN)
                 guard ContinuousClock.now < end else {
                     throw .lmdb(LMDBError(.fileReplaced, operation: "open", path: directory + "/lock.mdb"))
@@ -60,9 +70,10 @@ final class StoreLock: Sendable {
         return .lmdb(error)
     }
 
-    /// Has the store alone: nobody else has it open, and nobody opens it meanwhile.
+    /// Takes the lock exclusively: no other process has the store open, or can open it.
     ///
-    /// - Throws: `.storeInUse`, after a second, if somebody has it open; `.lmdb` if the lock cannot be made.
+    /// - Throws: `.storeInUse`, after a second, if another process has it open; `.lmdb` if the file
+    ///   cannot be opened.
     init(exclusively directory: String) throws(StoreError) {
         descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, FileMode.inside(directory))
         guard descriptor >= 0 else { throw .lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")) }
@@ -71,12 +82,14 @@ final class StoreLock: Sendable {
             guard ContinuousClock.now < end else { throw .storeInUse(path: directory, by: users()) }
             usleep(2000)
         }
-        // Whoever has the file open without Tarn holds the lock of LMDB only.
+        // A process that opened the environment without Tarn holds only LMDB's lock.
         if let user = StoreLock.user(ofLock: directory + "/lock.mdb") { throw .storeInUse(path: directory, by: [ProcessTable.describe(user)]) }
     }
 
-    /// Who has the lock file of LMDB open: every user of an environment holds a lock on its first byte (mdb.c, `mdb_env_share_locks`).
-    /// Not to be called while this process is one of them: closing the file drops its locks.
+    /// Returns the id of a process that has LMDB's lock file open. Nil if there is none.
+    /// Every user of an environment locks the first byte of that file (mdb.c,
+    /// `mdb_env_share_locks`). Must not be called if this process is a user: closing the file drops
+    /// its locks.
     private static func user(ofLock path: String) -> Int32? {
         let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -95,28 +108,28 @@ final class StoreLock: Sendable {
 
     deinit {
         guard descriptor >= 0 else { return }
-        // A process that another thread starts shares the lock between fork and exec: closing alone would not end it.
+        // Closing alone does not unlock: a child process between fork and exec shares the lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// The namespace of process ids that this process is in (pid_namespaces(7)): the inode of its link in /proc.
+    /// The PID namespace of this process (pid_namespaces(7)): the inode of its link in /proc.
     static var processNamespace: UInt64? {
         var status = stat()
         guard stat("/proc/self/ns/pid", &status) == 0 else { return nil }
         return UInt64(status.st_ino)
     }
 
-    /// Writes only what is not there yet, so that a full disk keeps nobody from opening a store.
+    /// Writes the record if it differs, so that a store can still be opened on a full disk.
     private func record(_ namespace: UInt64?, _ lockFile: FileIdentity?, _ path: String, _ isReadOnly: Bool) throws(StoreError) {
-        // The namespace is last, where earlier versions look for it.
+        // The namespace comes last, where earlier versions read it.
         let text = (lockFile.map { "lock file \($0.text)\n" } ?? "") + "pid namespace \(namespace.map(String.init) ?? "unknown")\n"
         guard content() != text else { return }
         let count = pwrite(descriptor, text, text.utf8.count, 0)
         var code: Int32 = count == text.utf8.count ? 0 : count < 0 ? errno : EIO
-        // The rest of a longer one before it.
+        // Removes the end of a longer record.
         if code == 0, ftruncate(descriptor, off_t(text.utf8.count)) != 0 { code = errno }
-        // Of a descriptor that is only for reading.
+        // EBADF: the descriptor is read-only.
         guard code == 0 else { throw StoreLock.failure(code == EBADF ? EACCES : code, path, isReadOnly) }
     }
 
@@ -126,7 +139,7 @@ final class StoreLock: Sendable {
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// What the record says; nil for what is missing.
+    /// Reads the record. A missing part is nil.
     private func recorded() -> (namespace: UInt64?, lockFile: String?) {
         let lines = content().split(separator: "\n").map { $0.split(separator: " ") }
         return (

@@ -1,11 +1,11 @@
 package import LMDB
 import Synchronization
 
-/// What is known about an open store at one generation. Immutable; replaced as a whole.
+/// The state of an open store at one generation. Immutable, and replaced as a whole.
 package final class StoreState: Sendable {
     package let catalog: Catalog
     package let generation: UInt64
-    /// Of the store: `Store.format`, or an older one.
+    /// The format of the store: `Store.format` or an older one.
     package let format: Int
     let verification: RowVerification
     let meta: ChecksummedTable
@@ -15,28 +15,28 @@ package final class StoreState: Sendable {
     let members: Table
     package let changes: ChecksummedTable
     let checkpoints: Table
-    /// By id; ids are small, and every row that is written asks.
+    /// Tables by entity id. Arrays, because ids are small and every written row looks one up.
     private let records: [Table?]
     private let indexes: [Table?]
     private let rules: [EntityRules?]
-    /// How structs are read and written at this generation.
+    /// Plans for reading and writing structs at this generation.
     private let ownPlans = RowPlans()
-    /// As long as this lives; nobody who asks for a plan has to count.
+    /// Unretained, to save reference counting. Valid as long as this state.
     let plans: Unmanaged<RowPlans>
     let deleteRules: DeleteRules
-    /// Nil in a store from before there was the table, as long as nobody has opened it for writing.
+    /// Nil in an older store that was not opened for writing since the table was added.
     let edges: ChecksummedTable?
-    /// Nil in the same way.
+    /// Nil for the same reason as `edges`.
     let scans: ChecksummedTable?, local: Table?, bodies: ChecksummedTable?
-    /// What the change log keeps.
+    /// The options of the change log.
     let changeOptions: ChangeOptions
-    /// Indexes of which rows may lack their entries.
+    /// The indexes that may lack entries of existing rows.
     private let incomplete: Set<UInt32>
-    /// Whether some index is being built or checked.
+    /// Indicates that some index is being built or checked.
     let hasIndexWork: Bool
     private let dictionaries: DictionaryList
     private let contexts = RowContextPool()
-    /// The newest snapshot that is known to have this generation: the next read of it need not look.
+    /// The newest snapshot known to have this generation. Further reads of it skip the check.
     private let knownSnapshot = Atomic(0)
 
     init(
@@ -75,7 +75,7 @@ package final class StoreState: Sendable {
         self.indexes = (0...Int(indexes.keys.max() ?? 0)).map { indexes[UInt32($0)] }
     }
 
-    /// Whether the store is from before there were all the tables.
+    /// Indicates that the store lacks tables that were added after its creation.
     var lacksTables: Bool { edges == nil || scans == nil || local == nil }
 
     func edgeTable() throws(StoreError) -> ChecksummedTable { try StoreState.table(edges, TableName.edges) }
@@ -87,7 +87,7 @@ package final class StoreState: Sendable {
         return table
     }
 
-    /// Whether a snapshot is of this generation.
+    /// Returns whether a snapshot has this generation.
     func isCurrent(in raw: RawTransaction) throws(LMDBError) -> Bool {
         let snapshot = raw.id
         if knownSnapshot.load(ordering: .relaxed) == snapshot { return true }
@@ -96,23 +96,24 @@ package final class StoreState: Sendable {
         return true
     }
 
-    /// The dictionary that rows were compressed with.
+    /// Returns a dictionary by id, for decompression.
     func dictionary(_ id: UInt16) -> RowDictionary? { dictionaries[id] }
 
-    /// The dictionary that rows of an entity are compressed with from now on.
+    /// Returns the dictionary with which new rows of a root entity are compressed.
     func currentDictionary(ofRoot root: UInt16) -> RowDictionary? { dictionaries.current(of: root) }
 
-    /// The same, nil also if the entity's rows are stored as they are.
+    /// Returns the dictionary for new rows. Nil also if the entity is not compressed.
     package func currentDictionary(of entity: Catalog.Entity) -> RowDictionary? {
         !entity.isCompressed ? nil : dictionaries.current(of: entity.root)
     }
 
-    /// Memory for compressed rows; nil as long as there is no dictionary. To be given back.
+    /// Takes a context for compressed rows, which must be given back.
+    /// Nil if the store has no dictionaries.
     func takeContext() -> RowContext? { dictionaries.isEmpty ? nil : contexts.take() }
 
     func give(back context: RowContext?) { if let context { contexts.give(back: context) } }
 
-    /// What writing a record of an entity has to keep up.
+    /// Returns the rules for writing records of an entity.
     func rules(of entity: UInt16) throws(StoreError) -> EntityRules {
         guard Int(entity) < rules.count, let rules = rules[Int(entity)] else {
             throw .damagedCatalog(path: "", detail: "there is no entity \(entity)")
@@ -120,7 +121,8 @@ package final class StoreState: Sendable {
         return rules
     }
 
-    /// An index, and the rules of the topmost entity that has it. Nil if it is the index of the members of an entity.
+    /// Returns an index with the rules of the topmost entity that has it.
+    /// Nil for the index of the members of an entity.
     func rules(forIndex id: UInt32) -> (EntityRules, CompiledIndex)? {
         for case let rules? in rules {
             if let index = rules.indexes.first(where: { $0.id == id }) { return (rules, index) }
@@ -128,7 +130,7 @@ package final class StoreState: Sendable {
         return nil
     }
 
-    /// The table of a root entity's rows.
+    /// Returns the table of a root entity's rows.
     package func records(of entity: UInt16) throws(StoreError) -> Table {
         guard Int(entity) < records.count, let table = records[Int(entity)] else {
             throw .damagedCatalog(path: "", detail: "the table \(TableName.records(entity)) is missing")
@@ -143,10 +145,12 @@ package final class StoreState: Sendable {
         return table
     }
 
-    /// Whether an index holds every record that it should: then it may be in use for answers. Writers maintain all of them.
+    /// Returns whether an index has the entries of all records, so that queries may use it.
+    /// Writers maintain incomplete indexes, too.
     ///
-    /// Those of references and of the members of an entity always are: no row can have had the field, or been of the entity,
-    /// before there was one. Those of attributes and declared ones have an entry for every row, if only that of null.
+    /// Indexes of references and of entity members are always complete: no row can have had the
+    /// field, or belonged to the entity, before the index existed. Indexes of attributes and
+    /// declared indexes contain an entry for every row, for a null one as well.
     package func isComplete(_ index: UInt32) -> Bool { incomplete.isEmpty || !incomplete.contains(index) }
 
     package func entity(_ name: String) throws(StoreError) -> Catalog.Entity {

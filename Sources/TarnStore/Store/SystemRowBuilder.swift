@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Writes an entry: fields in ascending order of ids, absent ones left out.
+/// Writes a system row. Fields are added in ascending order of ids; a nil value is left out.
 struct SystemRowBuilder: ~Copyable {
     private var body = BodyBuilder()
 
@@ -14,7 +14,7 @@ struct SystemRowBuilder: ~Copyable {
     mutating func field(_ id: UInt16, _ date: Timestamp?) { field(id, date.map(Value.date)) }
     mutating func field(_ id: UInt16, _ number: UInt64?) { field(id, number.map(Value.uint)) }
 
-    /// Bytes that only this entry's reader understands.
+    /// Adds bytes that only the reader of this entry understands.
     mutating func field(_ id: UInt16, raw: borrowing ByteWriter) {
         let bytes = raw.bytes
         body.field(id) { $0.appendValue(tag: ValueTag.bytes, bytes) }

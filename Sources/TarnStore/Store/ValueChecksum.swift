@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// The checksum behind a value.
+/// The checksum that follows a stored value.
 package enum ValueChecksum {
     package static let size = 4
 
@@ -12,14 +12,14 @@ package enum ValueChecksum {
         return crc.value
     }
 
-    /// The content of a stored value. Nil if the checksum is missing or wrong.
+    /// Returns the content of a stored value. Nil if the checksum is missing or wrong.
     package static func content(_ stored: Bytes, table: StaticString, key: Bytes) -> Bytes? {
         guard stored.count >= size else { return nil }
         let content = stored.slice(0..<stored.count - size)
         return stored.load(content.count, UInt32.self) == of(content, table: table, key: key) ? content : nil
     }
 
-    /// A value as it is stored.
+    /// Returns the stored form of a value.
     package static func appended(to content: Bytes, table: StaticString, key: Bytes) -> [UInt8] {
         var writer = ByteWriter(capacity: content.count + size)
         writer.append(content)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Where a blocking caller waits for its result, and for the closure if it has to run on its own thread.
+/// The point where a blocking caller waits for its result.
+/// If the closure must run on the caller's thread, it runs here.
 final class Delivery<Value>: @unchecked Sendable {
     // Guarded by the condition.
     private let condition = NSCondition()
@@ -15,7 +16,8 @@ final class Delivery<Value>: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Lets the caller run a closure while it waits. Called on the writer's thread, which waits for the closure.
+    /// Makes the waiting caller run a closure.
+    /// Called on the writer's thread, which waits for the end of the closure.
     func runByCaller(_ job: @escaping () throws -> Value) throws -> Value {
         condition.lock()
         defer { condition.unlock() }

@@ -1,11 +1,12 @@
 internal import LMDB
 
-/// A cursor over the keys of an entity's records: over the rows of a root, else over the index of the entity's members.
+/// A cursor over the keys of an entity's records.
+/// For a root entity it iterates over the rows, otherwise over the index of the entity's members.
 struct EntityCursor {
     let cursor: RawCursor
     private let access: StoreAccess
     private let entity: Catalog.Entity
-    /// The table of the rows, if the cursor is not over it.
+    /// The table of the rows if the cursor iterates over the index. Otherwise nil.
     private let rows: Table?
 
     init(_ access: StoreAccess, _ entity: Catalog.Entity) throws {
@@ -23,7 +24,7 @@ struct EntityCursor {
 
     func close() { cursor.close() }
 
-    /// The bytes of the row for an entry of the cursor.
+    /// Returns the stored row for an entry of the cursor.
     func row(_ key: Bytes, _ value: Bytes) throws -> Bytes {
         guard let rows else { return value }
         guard let row = try access.raw.get(rows, key) else {

@@ -1,10 +1,11 @@
 internal import LMDB
 
-/// What bounds a group of writes that are committed together.
+/// The limits of a group of writes that are committed together.
 enum GroupLimit {
     static let writes = 256
     static let time = Duration.milliseconds(10)
-    /// Who was committed with others last time comes again soon, each of them as soon as it has its result: the next group waits
-    /// for them, but not longer than a part of what a commit takes, nor than this.
+    /// The longest wait for the writes that formed the last group.
+    /// Their callers often write again as soon as they have their results. The wait is also limited
+    /// to a quarter of the time of the last group.
     static let patience = Duration.milliseconds(2)
 }

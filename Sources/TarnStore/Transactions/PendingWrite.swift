@@ -1,11 +1,11 @@
 import Foundation
 
-/// A write that waits, with its result's type forgotten.
+/// A queued write, with the type of its result erased.
 protocol PendingWrite: AnyObject, Sendable {
     var store: Store { get }
-    /// Whether it must have a transaction of its own.
+    /// Indicates that the write requires its own transaction.
     var isAlone: Bool { get }
-    /// Runs the closure. Called once at most.
+    /// Runs the closure. Called at most once.
     func run(_ writer: inout StoreWriter) throws
     /// Delivers the closure's result, or the error. Called once.
     func finish(_ failure: (any Error)?)

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Which record of which table.
+/// The identity of a remembered record: its root entity and its storage key.
 struct RememberedKey: Hashable {
     var root: UInt16
     var key: [UInt8]

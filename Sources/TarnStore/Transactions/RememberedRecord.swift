@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// What a record was before the transaction that changed it.
+/// The state of a record before the transaction that changed it.
 struct RememberedRecord {
     struct Row {
         var body: [UInt8]
@@ -15,11 +15,11 @@ struct RememberedRecord {
         }
     }
 
-    /// Among those that were remembered.
+    /// The position among the remembered records.
     var order: Int
-    /// Nil if it was not there.
+    /// Nil if the record did not exist.
     var old: Row?
     var outcome: StoreWriter.Outcome
-    /// Its changes in the log.
+    /// The ordinals of its changes in the change log.
     var ordinals: [UInt32] = []
 }

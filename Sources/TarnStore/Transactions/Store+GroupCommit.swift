@@ -1,16 +1,17 @@
-// Committing small writes together: one commit costs two flushes of the disk, whoever shares it.
+// Group commit: a commit costs two flushes of the disk, so small writes share one.
 
 internal import LMDB
 
-/// A write that has run, and why it failed if it did.
+/// A write that has run, and its error if it failed.
 typealias FinishedWrite = (write: any PendingWrite, failure: (any Error)?)
 
 extension Store {
-    /// Commits a write, and with it what else waits in the queue and may share its transaction. Called on the writer thread
-    /// only.
+    /// Commits a write together with queued writes that may share its transaction.
+    /// Called on the writer thread only.
     ///
-    /// - Returns: the writes, whose results are still to be delivered: by someone who does not hold the store, since whoever
-    ///   gets the result may let go of it and expect it to be closed.
+    /// - Returns: The finished writes. Their results must be delivered by code that does not retain
+    ///   the store: a caller that gets its result may release the last reference, and expects the
+    ///   store to close.
     func commit(startingWith first: any PendingWrite, from queue: WriteQueue) -> [FinishedWrite] {
         if first.isAlone { return [commitAlone(first)] }
         if queue.lastGroup.count > 1 {
@@ -39,7 +40,8 @@ extension Store {
         return (write, nil)
     }
 
-    /// Each closure runs in a child transaction: one that fails is undone alone. A commit that fails fails all.
+    /// Runs each closure in a child transaction, so that a failing one is rolled back alone.
+    /// If the commit fails, all writes fail.
     private func commitGroup(_ first: any PendingWrite, _ queue: WriteQueue) -> [FinishedWrite] {
         var members: [FinishedWrite] = []
         var isFreeing = false, changes = 0, commits = 0
@@ -68,7 +70,8 @@ extension Store {
                 try settleChanges(changes, commits: commits, in: &transaction, current)
             }
         } catch {
-            // Nothing was committed. If the transaction could not even begin, only the first has been taken.
+            // Nothing was committed.
+            // If the transaction did not begin, only the first write was taken.
             if members.isEmpty { return [(first, error)] }
             return members.map { ($0.write, $0.failure ?? error) }
         }
@@ -77,13 +80,15 @@ extension Store {
         return members
     }
 
-    /// - Returns: how many changes it has made.
+    /// Runs the closure of a write.
+    ///
+    /// - Returns: The number of changes.
     private func run(_ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState) throws -> Int {
         let context = current.takeContext()
         defer { current.give(back: context) }
         var writer = try StoreWriter(StoreAccess(transaction.raw, current, context))
         try write.run(&writer)
-        // The next closure, and its sequence, build on the indexes and the sequence of this one.
+        // The next closure needs the indexes and the sequence of this one.
         return try writer.finish()
     }
 

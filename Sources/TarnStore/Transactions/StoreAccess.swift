@@ -1,14 +1,14 @@
-// Reading in a transaction, whether it is a snapshot or the writer's own: the one place that follows rows and indexes.
+// Reading in a transaction, be it a snapshot or the writer's: every path to rows and indexes.
 
 package import LMDB
 
-/// A transaction and what is known about the store. For this package only; users get `StoreReader` and `StoreWriter`.
+/// A transaction and the state of the store. Internal: users get `StoreReader` and `StoreWriter`.
 package struct StoreAccess {
     package let raw: RawTransaction
     package let state: StoreState
-    /// Nil as long as the store has no dictionary.
+    /// Nil if the store has no dictionaries.
     private let context: RowContext?
-    /// The same for views that must not count references; the transaction holds the context.
+    /// The context for views that must avoid reference counting. The transaction retains it.
     let rows: Unmanaged<RowContext>?
     private let verification: RowVerification
 
@@ -26,25 +26,28 @@ package struct StoreAccess {
 
     package var catalog: Catalog { state.catalog }
 
-    /// Runs a closure; rows that it reads are valid until it returns. Every step of a walk, and every operation of its own,
-    /// is one, or decompressed rows would pile up until the transaction ends.
+    /// Runs a closure. Rows that it reads are valid until it returns.
+    /// Every step of an iteration and every single operation needs one. Otherwise decompressed rows
+    /// accumulate until the transaction ends.
     package func lending<Result>(_ body: () throws -> Result) rethrows -> Result {
         let mark = rowMark
         defer { release(to: mark) }
         return try body()
     }
 
-    /// The same by hand, for mutating functions: rows that are read after the mark are valid until it is released.
+    /// The mark for mutating functions, which cannot use `lending`.
+    /// Rows that are read after taking it are valid until `release`.
     package var rowMark: Int { context?.mark ?? 0 }
     package func release(to mark: Int) { context?.release(to: mark) }
 
-    /// Compresses a body with the dictionary of its entity. Nil, and nothing is appended, if it is to be stored as it is.
+    /// Compresses a body with the dictionary of its entity, and appends it.
+    /// Nil if the body stays uncompressed; nothing is appended then.
     func compress(_ body: RowBody, of entity: Catalog.Entity, into writer: inout ByteWriter) -> (form: UInt8, dictionary: UInt16)? {
         !entity.isCompressed
             ? nil : compress(body, ofRoot: entity.root, from: RowCompression.smallestBody, into: &writer)
     }
 
-    /// The same as a row is written, for an entity that is known to be compressed.
+    /// Compresses the body of a row that is being written, for an entity known to be compressed.
     func compressWritten(_ body: RowBody, ofRoot root: UInt16, into writer: inout ByteWriter) -> (form: UInt8, dictionary: UInt16)? {
         compress(body, ofRoot: root, from: RowCompression.smallestWritten, into: &writer)
     }
@@ -57,18 +60,19 @@ package struct StoreAccess {
         return context.compress(body, dictionary, into: &writer).map { ($0, dictionary.id) }
     }
 
-    /// The row of a record. Nil if there is none, or if the record is not of this entity. Valid until the `lending` closure around the call returns.
+    /// Returns the row of a record. Nil if there is none, or if it is of another entity.
+    /// Valid until the enclosing `lending` closure returns.
     ///
-    /// - Throws: `.damagedRow` if there are bytes that are no row.
+    /// - Throws: `.damagedRow` if the stored bytes are no row.
     package func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> RowView? {
         guard let bytes = try raw.get(state.records(of: entity.root), key) else { return nil }
         let row = try view(bytes, entity, key)
         return try isOf(entity, row) ? row : nil
     }
 
-    /// Whether a row that stands in the table of an entity's root is one of that entity, or of one that descends from it.
+    /// Returns whether a row of the root's table belongs to an entity or to one of its descendants.
     ///
-    /// - Throws: `.damagedRow` if it is of none that can stand there.
+    /// - Throws: `.damagedRow` if its entity does not belong to this table.
     @inline(__always)
     func isOf(_ entity: Catalog.Entity, _ row: RowView) throws(StoreError) -> Bool {
         if row.entity == entity.id { return true }
@@ -82,16 +86,16 @@ package struct StoreAccess {
         return catalog.isKind(row.entity, of: entity.id)
     }
 
-    /// Compares the checksum of a row of an entity whose root has this id, if rows are verified here.
+    /// Verifies the checksum of a row, if this access verifies rows of this kind.
     ///
-    /// - Parameter borrowed: whether the row is lent, and not copied.
-    /// - Returns: false if the row is damaged.
+    /// - Parameter borrowed: Whether the row is borrowed instead of copied.
+    /// - Returns: False if the row is damaged.
     @inline(__always)
     func isSound(_ bytes: Bytes, root: UInt16, _ key: Bytes, borrowed: Bool = false) -> Bool {
         !(borrowed ? verification.borrowed : verification.copied) || RowView.hasValidChecksum(bytes, table: UInt32(root), key: key)
     }
 
-    /// A row with its whole body.
+    /// Returns a row with its whole body.
     ///
     /// - Throws: `.damagedRow`, `.damagedDictionary`.
     package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
@@ -108,17 +112,17 @@ package struct StoreAccess {
         return row
     }
 
-    /// A row whose long values are decompressed when they are asked for, if it is divided. If that cannot be done it seems not to have
-    /// them, and `RowBody.isDamaged`.
+    /// Returns a row whose long values are decompressed on first access, if it is divided.
+    /// If decompression fails, the long values appear absent and `RowBody.isDamaged` is true.
     ///
-    /// - Throws: as `view`, which is for whoever wants all of a row.
+    /// - Throws: The errors of `view`. Callers that need the whole row use `view`.
     @inline(__always)
     func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes, borrowed: Bool = false) throws(StoreError) -> RowView {
         guard isSound(bytes, root: entity.root, key, borrowed: borrowed) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
         return try checkedDividedView(bytes, entity, key)
     }
 
-    /// The same of a row whose checksum was compared.
+    /// Returns a row as `dividedView` does, without verifying its checksum again.
     @inline(__always)
     func checkedDividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
         if let row = RowView(bytes) { return row }
@@ -145,12 +149,14 @@ package struct StoreAccess {
         return context.lend(row: bytes, dictionary)
     }
 
-    /// The number of records of an entity.
+    /// Returns the number of records of an entity.
     package func count(_ entity: Catalog.Entity) throws -> Int {
         try raw.statistics(entity.members.map { try state.index($0) } ?? state.records(of: entity.root)).entries
     }
 
-    /// Every row of an entity in key order, from the first key that is not less than `start`, until the closure returns false.
+    /// Iterates over the rows of an entity in key order, until the closure returns false.
+    ///
+    /// - Parameter start: The storage key at or after which the iteration begins.
     package func scan(
         _ entity: Catalog.Entity, from start: [UInt8] = [], _ body: (Bytes, RowView) throws -> Bool
     ) throws {
@@ -163,8 +169,8 @@ package struct StoreAccess {
         }
     }
 
-    /// The storage keys of the records whose stored reference leads to a target, in the order of the relationship, until the
-    /// closure returns false.
+    /// Iterates over the records that refer to a target, until the closure returns false.
+    /// The closure gets storage keys, in the order of the relationship.
     package func referrers(
         of target: Bytes, through index: UInt32, positioned: Bool, _ body: (Bytes) throws -> Bool
     ) throws {
@@ -172,7 +178,8 @@ package struct StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.seek(target)
         while let (key, _) = entry, key.hasPrefix(target) {
-            // 00 FF inside an encoded text is a NUL: the entry is of a longer target. No storage key begins with FF.
+            // 00 FF inside an encoded text is a NUL, so the entry belongs to a longer target. No
+            // storage key begins with FF.
             if key.count > target.count, key[target.count] == 0xFF {
                 entry = try cursor.next()
                 continue
@@ -185,7 +192,9 @@ package struct StoreAccess {
         }
     }
 
-    /// The storage keys that a relationship of a record leads to, in its order, whether their records are there or not.
+    /// Iterates over the targets of a relationship of a record, until the closure returns false.
+    /// The closure gets storage keys, in the order of the relationship, including those of missing
+    /// records.
     package func targets(
         of key: Bytes, _ relationship: Catalog.Relationship, _ body: (Bytes) throws -> Bool
     ) throws {

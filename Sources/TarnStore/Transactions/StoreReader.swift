@@ -1,8 +1,8 @@
-// What `Store.read` lends: a snapshot.
+// The view of a snapshot that `Store.read` passes to its closure.
 
 internal import LMDB
 
-/// A snapshot of the store, lent to a closure. It does not change, and it cannot leave the closure.
+/// A snapshot of the store, borrowed by a closure. It does not change, and cannot escape.
 public struct StoreReader: ~Escapable {
     package let access: StoreAccess
 
@@ -11,40 +11,44 @@ public struct StoreReader: ~Escapable {
         self.access = access
     }
 
+    /// The entities of the store and their ids.
     public var catalog: Catalog { access.catalog }
 
-    /// The commit sequence of the snapshot: how many commits changed something so far.
+    /// The commit sequence of the snapshot: the number of commits so far that changed something.
     public var sequence: UInt64 {
         get throws { try access.sequence }
     }
 
-    /// What distinguishes this store from every other, also from one that a backup of it was restored to.
+    /// The identity of this store. A store restored from a backup has another one.
     public var incarnation: String {
         get throws { try access.incarnation }
     }
 
-    /// The number of records of an entity.
+    /// Returns the number of records of an entity.
     public func count(_ entity: String) throws -> Int {
         try access.count(access.state.entity(entity))
     }
 
-    /// A record, or nil if it is not there.
+    /// Returns a copy of a record. Nil if it does not exist.
     ///
-    /// - Throws: `StoreError.unknownEntity`, `.wrongKey` if the key has another form than the entity's, `.damagedRow`.
+    /// - Throws: `StoreError.unknownEntity`, `.wrongKey` if the key does not have the form of the
+    ///   entity's keys, `.damagedRow`.
     public func record(_ entity: String, _ key: RecordKey) throws -> Record? {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         return try access.record(entity, key)
     }
 
-    /// Every record of an entity in key order, until the closure returns false.
+    /// Iterates over the records of an entity in key order, until the closure returns false.
     public func forEach(_ entity: String, _ body: (Record) throws -> Bool) throws {
         let entity = try access.state.entity(entity)
         try access.scan(entity) { key, row in try body(access.record(entity, key, row)) }
     }
 
-    /// What a relationship of a record leads to, in its order, until the closure returns false. A target that is not in the
-    /// store has a key and no record: it is *missing*.
+    /// Iterates over the targets of a relationship of a record, until the closure returns false.
+    ///
+    /// The order is that of the relationship. A target that is not in the store has a key and no
+    /// record: it is *missing*.
     ///
     /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey`, `.damagedRow`.
     public func forEachRelated(
@@ -68,22 +72,23 @@ public struct StoreReader: ~Escapable {
         }
     }
 
-    /// One end of a relationship.
+    /// A target of a relationship.
     public struct Target: Sendable {
+        /// The name of the destination entity.
         public var entity: String
-        /// Nil if the key is too long to stand in a reference and its record, which holds it, is missing.
+        /// The key of the target. Nil if the bytes of the reference cannot be decoded.
         public var key: RecordKey?
-        /// Nil if the record is missing.
+        /// The record. Nil if it is missing.
         public var record: Record?
     }
 
-    /// The progress that was saved under a name.
+    /// Returns the progress that was saved under a name. Nil if there is none.
     public func checkpoint(_ name: String) throws -> Checkpoint? { try access.checkpoint(name) }
 
-    /// The entry of the response to a request, or nil.
+    /// Returns the entry of the response to a request. Nil if there is none.
     public func response(to request: RequestKey) throws -> ResponseEntry? { try access.response(to: request) }
 
-    /// The number of responses that have an entry.
+    /// The number of responses with an entry.
     public var responseCount: Int {
         get throws { try access.raw.statistics(access.state.responses).entries }
     }
@@ -103,7 +108,7 @@ extension StoreAccess {
             try lending {
                 guard let row = try row(entity, bytes) else { return nil }
                 let record = try record(entity, bytes, row)
-                // A digest may stand for another long key.
+                // Another long key may have the same digest.
                 return record.key == key || key.isDigest ? record : nil
             }
         }

@@ -1,14 +1,14 @@
-// Taking single records of a transaction back, as if they had never been written.
+// Undo of single records in a write transaction.
 
 internal import LMDB
 
 extension StoreWriter {
-    /// Keeps what a record was before this transaction, the first time that it changes.
+    /// Saves the state of a record before this transaction, on its first change.
     mutating func remember(_ key: Bytes, _ root: UInt16, _ old: RowView?, _ outcome: Outcome) throws {
         let place = RememberedKey(root: root, key: Array(key))
         if remembered[place] == nil {
             var row = old.map(RememberedRecord.Row.init)
-            // The table of long lists will not be what it is now.
+            // The edge table changes, so the list is copied with its references.
             if let old, let expanded = try access.expandingLongLists(old.body) {
                 row?.body = expanded.bytes
                 row?.isWide = expanded.isWide
@@ -18,12 +18,13 @@ extension StoreWriter {
         remembered[place]?.ordinals.append(changeCount)
     }
 
-    /// Makes a record what it was before this transaction, and takes its changes out of the log.
+    /// Restores a record to its state before this transaction, and removes its changes from the
+    /// log.
     mutating func restore(_ place: RememberedKey) throws -> Outcome? {
         guard let memory = remembered.removeValue(forKey: place) else { return nil }
         remembersRecords = false
         defer { remembersRecords = true }
-        // What comes back may stand behind the end that is known.
+        // The restored key may be past the known end of the table.
         tail = TableTail()
         let table = try access.state.records(of: place.root)
         let mark = access.rowMark

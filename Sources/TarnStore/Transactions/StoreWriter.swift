@@ -1,9 +1,9 @@
-// What `Store.write` lends: the one path by which rows, indexes and the change log change.
+// The writer of `Store.write`: every change of rows, indexes and the change log.
 
 import Foundation
 internal import LMDB
 
-/// The write transaction of a store, lent to a closure. Everything in it is committed together, or nothing.
+/// The write transaction of a store, borrowed by a closure. It is committed as a whole.
 public struct StoreWriter: ~Copyable {
     package let access: StoreAccess
     var indexChanges = IndexChanges()
@@ -12,24 +12,25 @@ public struct StoreWriter: ~Copyable {
     private var other = ByteWriter(capacity: 1024)
     private var row = ByteWriter(capacity: 8192)
     private var compressed = ByteWriter(capacity: 8192)
-    /// The end of the table that was written last.
+    /// The end of the most recently written table.
     var tail = TableTail()
     private var merged = BodyBuilder()
-    /// What structs are encoded in, while nobody has it.
+    /// Buffers for encoding structs. Nil while in use.
     var rowBuffers: RowBuffers?
-    /// The commit sequence that this transaction gets if it changes something.
+    /// The commit sequence of this transaction, if it changes something.
     package let sequence: UInt64
     private(set) var changeCount: UInt32 = 0
-    /// How many of the changes were taken back.
+    /// The number of changes that were undone.
     var undoneCount: UInt32 = 0
-    /// Entries of the change log that are not in its table yet: for each u32 length of the value, key, value.
+    /// Entries for the change log that are not in its table yet.
+    /// For each: u32 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)
     private static let pendingLogLimit = 1 << 20
-    /// Whether there is a change log, and whether it keeps values of some entity.
+    /// The switches of the change log: it exists, and it records values of some entity.
     private let keepsChanges: Bool, keepsValues: Bool
-    /// Values that have to be unique, and stood twice at some moment.
+    /// Values of unique indexes that occurred twice at some moment of this transaction.
     private(set) var doubles: Set<DoubleValues> = []
-    /// Whether records of entities with unique indexes can be undone: see `dropDoubles`.
+    /// Enables undo for records of entities with unique indexes: see `dropDoubles`.
     package var remembersRecords = false
     var remembered: [RememberedKey: RememberedRecord] = [:]
 
@@ -40,20 +41,23 @@ public struct StoreWriter: ~Copyable {
         keepsValues = access.state.changeOptions.keepsValues
     }
 
+    /// The entities of the store and their ids.
     public var catalog: Catalog { access.catalog }
 
     package enum Outcome: Sendable {
         case created, updated, unchanged
     }
 
-    /// Stores what is said about a record: fields of `body` set or clear, fields it does not have stay as they are.
+    /// Merges a body into a record. Fields in `body` set or clear values, absent ones keep them.
     ///
-    /// A record that is there under another entity of the same tree becomes one of `entity`, unless it is of a special kind of
-    /// it already. Fields that the new entity does not have go.
+    /// If the record exists with another entity of the same tree, it changes to `entity`, unless
+    /// its entity already descends from `entity`. Fields that the new entity does not have are
+    /// removed.
     ///
-    /// - Parameter isComplete: whether the record is known completely by this; otherwise it stays or becomes partial as long
-    ///   as a field that is not optional is absent.
-    /// - Parameter isExact: whether it is of that entity and of no special kind of it, whatever it was.
+    /// - Parameter isComplete: Whether the body is all that is known of the record. If false, the
+    ///   record is partial as long as a required field is absent; a complete record stays complete.
+    /// - Parameter isExact: Whether the record changes to `entity` even if its entity descends from
+    ///   it.
     package mutating func merge(
         _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool = false
     ) throws -> Outcome {
@@ -93,7 +97,7 @@ public struct StoreWriter: ~Copyable {
         edges.drop(dropped, old.body)
         try index(key, old: old.body, oldRules, new: new, newRules)
         if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, newRules.entity, key) }
-        // Before the row is written, which may end the old one.
+        // Before the row is written, because writing may invalidate the old row.
         try log(.update, newRules, key, old: old.body, new, isPartial: isPartial)
         try put(table, newRules, key, new, isPartial: isPartial, version: sequence)
         try storeLongLists()
@@ -117,7 +121,7 @@ public struct StoreWriter: ~Copyable {
         try storeLongLists()
     }
 
-    /// The merged body, valid until the next one.
+    /// Finishes the merged body, which is valid until the next call.
     private mutating func finishMerged(_ key: Bytes, _ rules: EntityRules, withDefaults: Bool) throws -> RowBody {
         func finish(_ builder: inout BodyBuilder) -> RowBody? {
             row.removeAll()
@@ -135,7 +139,7 @@ public struct StoreWriter: ~Copyable {
         return new
     }
 
-    /// Takes a row, its index entries, and the responses that list it out of the store.
+    /// Removes a row, its index entries, and the entries of responses that list it.
     mutating func remove(_ key: Bytes, _ row: RowView) throws {
         let rules = try access.state.rules(of: row.entity)
         if remembersRecords, rules.hasUnique { try remember(key, rules.root, row, .updated) }
@@ -149,10 +153,13 @@ public struct StoreWriter: ~Copyable {
         if try access.hasLocalChanges { _ = try access.removeLocalMark(rules.root, key) }
     }
 
-    /// Stores values of a record: those that are named are set, `null` clears, the others stay as they are. What the key says
-    /// need not be said again: neither its attributes, nor the reference to a record whose key is part of it.
+    /// Stores fields of a record. `null` clears a field. Other fields keep their values.
     ///
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey` (also if a value contradicts the key), `.wrongType`, `.keyCollision`, `.damagedRow`.
+    /// Attributes and references that are part of the key may be left out: they follow from the
+    /// key.
+    ///
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey` (also if a value
+    ///   contradicts the key), `.wrongType`, `.keyCollision`, `.damagedRow`.
     public mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
@@ -185,14 +192,16 @@ public struct StoreWriter: ~Copyable {
         _ = try storageKey.withUnsafeBytes { try merge(entity, $0, view, isComplete: true) }
     }
 
-    /// Brings the indexes up to date, so that they can be read in this transaction.
+    /// Applies pending changes to the indexes, so that this transaction can read them.
     package mutating func applyIndexChanges() throws {
         var found: [DoubleValues] = []
         try indexChanges.apply(access.raw, table: access.state.index) { found.append(DoubleValues(index: $0, values: Array($1))) }
         doubles.formUnion(found)
     }
 
-    /// - Returns: how many changes this has made; 0 if nothing is left of them.
+    /// Writes what is pending.
+    ///
+    /// - Returns: The number of changes; 0 if all of them were undone.
     mutating func finish() throws -> Int {
         try checkUnique()
         try writeLog()
@@ -205,12 +214,12 @@ public struct StoreWriter: ~Copyable {
         guard access.saySameKey(entity, old, new) else { throw .keyCollision(entity: entity.name) }
     }
 
-    /// Collects the difference that a change makes to every index.
+    /// Collects the changes of all indexes due to a change of a record.
     mutating func index(
         _ key: Bytes, old: RowBody?, _ oldRules: EntityRules, new: RowBody?, _ newRules: EntityRules
     ) throws {
         guard oldRules === newRules else {
-            // The last change of a key counts: what stands in both is inserted again.
+            // The last change of an entry counts, so an entry of both rows is inserted again.
             if let old { add(key, old, oldRules, insertion: false) }
             if let new { add(key, new, newRules, insertion: true) }
             return
@@ -224,7 +233,7 @@ public struct StoreWriter: ~Copyable {
                     continue
                 }
             }
-            // A removal and an insertion of the same entry leave the insertion.
+            // If an entry is removed and inserted, the insertion remains.
             if let old { add(key, old, index, insertion: false) }
             if let new { add(key, new, index, insertion: true) }
         }
@@ -239,15 +248,16 @@ public struct StoreWriter: ~Copyable {
     }
 
     private mutating func add(_ key: Bytes, _ row: RowBody, _ index: CompiledIndex, insertion: Bool) {
-        // Of long lists only what differs changes: see `indexLongLists`.
+        // For edge lists only the differences change the index: see `indexLongLists`.
         if case .field(let field) = index.source, edges.concern(field.id) { return }
         IndexEntry.forEach(index, row, owner: key, scratch: &scratch) { entry, unique in
             indexChanges.add(entry, to: index.id, insertion: insertion, unique: unique)
         }
     }
 
-    /// Whether two rows of one record have the same entry in a declared index, or none. Values that have to be unique and are
-    /// too long for the index may differ behind the cut: they are entered again, so that they are compared.
+    /// Returns whether two rows of a record have the same entry in a declared index, or none.
+    /// Unique values that are longer than the index stores count as different: they may differ
+    /// after the cut, and must be compared.
     private mutating func hasSameEntry(_ index: CompiledIndex, _ key: Bytes, _ old: RowBody, _ new: RowBody) -> Bool {
         other.removeAll()
         IndexEntry.forEach(index, old, owner: key, scratch: &scratch) { entry, _ in other.append(entry) }
@@ -279,8 +289,9 @@ public struct StoreWriter: ~Copyable {
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
     }
 
-    /// Adds an entry to the change log (`ChangeEntry`). To be called before the row is written: of a list that goes into a table
-    /// of its own the references are needed.
+    /// Appends an entry to the change log (`ChangeEntry`).
+    /// Must be called before the row is written: the references of a list that moves to the edge
+    /// table are still needed.
     mutating func log(
         _ operation: ChangeEntry.Operation, _ rules: EntityRules, _ key: Bytes, old: RowBody?, _ new: RowBody?,
         isPartial: Bool = false
@@ -303,7 +314,7 @@ public struct StoreWriter: ~Copyable {
         if pendingLog.count > StoreWriter.pendingLogLimit { try writeLog() }
     }
 
-    /// The value of an entry with the whole of a long key, and the values of the fields that changed.
+    /// Appends an entry's value with the whole of a long key and the values of changed fields.
     private mutating func appendWithDetails(
         _ operation: ChangeEntry.Operation, _ rules: EntityRules, _ key: Bytes, _ old: RowBody?, _ new: RowBody?,
         _ isPartial: Bool
@@ -317,7 +328,7 @@ public struct StoreWriter: ~Copyable {
         ChangeEntry.append(operation, rules.id, key, wholeKey: wholeKey, values: values, isPartial: isPartial, to: &pendingLog)
     }
 
-    /// Through one cursor, which stays at the end of the table.
+    /// Writes the pending entries to the log, with one cursor that stays at the end of the table.
     mutating func writeLog() throws {
         guard pendingLog.count > 0 else { return }
         let cursor = try access.raw.cursor(access.state.changes)

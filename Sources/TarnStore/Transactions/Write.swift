@@ -1,9 +1,10 @@
 import Foundation
 
-/// A write with its closure and the way back to its caller.
+/// A queued write: its closure, and the function that delivers its result.
 final class Write<Value>: PendingWrite, @unchecked Sendable {
-    // Used by one thread at a time: the caller's until it is added to the queue, then the writer's.
-    /// Kept alive by the caller, who waits. Not by this: after the delivery the caller's reference may be the last one.
+    // Used by one thread at a time: by the caller until the write is queued, then by the writer.
+    /// Retained by the waiting caller, not by the write.
+    /// After the delivery the caller's reference may be the last one.
     unowned(unsafe) let store: Store
     let isAlone: Bool
     private var body: ((inout StoreWriter) throws -> Value)?
@@ -26,7 +27,7 @@ final class Write<Value>: PendingWrite, @unchecked Sendable {
     }
 
     func finish(_ failure: (any Error)?) {
-        // A closure that a caller lent is let go before the caller goes on.
+        // The caller's closure is released before the caller resumes.
         body = nil
         if let failure {
             deliver(.failure(failure))

@@ -1,24 +1,24 @@
-// The writes that wait for the store's writer thread, in the order in which they came.
+// The queue of writes for the store's writer thread.
 //
-// One thread does all of them, whoever asks. An LMDB write transaction has to begin and end on one thread, and here it
-// cannot do otherwise; a closure runs on the same thread whether others wait or not, so that nothing depends on load; an
-// async caller blocks no thread of its pool; and no caller's thread works for others. The price is two changes of threads
-// for a lone blocking write, which is small beside a durable commit.
+// One thread runs all writes, for these reasons. An LMDB write transaction must begin and end on
+// one thread, and here nothing else is possible. A closure runs on the same thread under any load.
+// An async caller blocks no thread of its pool. No caller's thread works for other callers. The
+// price for a lone blocking write is two thread switches, which is little beside a durable commit.
 
 import Foundation
 
-/// The writes of one store. The thread is started with the first, and ends when the store has gone.
+/// The queued writes of a store. The thread starts with the first write, and exits after `close`.
 final class WriteQueue: @unchecked Sendable {
-    // Everything below is guarded by the condition.
+    // The condition guards all properties except `lastGroup`.
     private let condition = NSCondition()
     private var waiting: [any PendingWrite] = []
-    /// The waiting ones before this index have been taken.
+    /// Writes before this index have been taken.
     private var taken = 0
     private var isStarted = false
     private var isClosed = false
-    /// How many writes have to wait before the writer is woken.
+    /// The number of queued writes at which the writer is woken.
     private var wanted = 1
-    /// How many writes were committed together the last time, and how long that took. Of the writer thread.
+    /// The size and duration of the last group. Used by the writer thread only.
     var lastGroup = (count: 1, time: Duration.zero)
 
     func add(_ write: any PendingWrite) {
@@ -31,13 +31,13 @@ final class WriteQueue: @unchecked Sendable {
             isStarted = true
             let thread = Thread { [self] in serve() }
             thread.name = "tarn.write"
-            // A closure may go deep, as it may on the caller's thread.
+            // A closure may need as deep a stack as on the caller's thread.
             thread.stackSize = 8 << 20
             thread.start()
         }
     }
 
-    /// Ends the thread when nothing waits any more.
+    /// Stops the thread when the queue is empty.
     func close() {
         condition.lock()
         defer { condition.unlock() }
@@ -65,7 +65,9 @@ final class WriteQueue: @unchecked Sendable {
         return take()
     }
 
-    /// Waits until that many writes wait, or one that wants to be alone, but not longer than a time.
+    /// Waits for a number of queued writes, or for one that requires its own transaction.
+    ///
+    /// - Parameter time: The longest wait.
     func await(_ count: Int, atMost time: Duration) {
         condition.lock()
         defer { condition.unlock() }
@@ -77,7 +79,7 @@ final class WriteQueue: @unchecked Sendable {
         }
     }
 
-    /// The next write, if it is there and may be committed together with others.
+    /// Takes the next write if it may share a transaction. Nil if there is none.
     func takeCompanion() -> (any PendingWrite)? {
         condition.lock()
         defer { condition.unlock() }
@@ -85,14 +87,14 @@ final class WriteQueue: @unchecked Sendable {
         return take()
     }
 
-    /// Whether a write waits that may be committed together with others.
+    /// Indicates that the next queued write may share a transaction.
     var hasCompanion: Bool {
         condition.lock()
         defer { condition.unlock() }
         return taken < waiting.count && !waiting[taken].isAlone
     }
 
-    /// How many writes wait.
+    /// The number of queued writes.
     var count: Int {
         condition.lock()
         defer { condition.unlock() }

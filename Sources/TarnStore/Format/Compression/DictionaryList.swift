@@ -1,8 +1,8 @@
-// The dictionaries of a store at one generation, and the contexts that wait for the next transaction.
+// The dictionaries of a store at one generation.
 
 internal import LMDB
 
-/// Every dictionary, by id. Of an entity the one with the highest id is current.
+/// All dictionaries by id. The current one of an entity has the highest id.
 struct DictionaryList: Sendable {
     private var byID: [RowDictionary?] = []
     private var byEntity: [RowDictionary?] = []

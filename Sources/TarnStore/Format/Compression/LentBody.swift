@@ -1,10 +1,10 @@
 import CZstd
 
-/// A compressed body, lent by a context until it is released.
+/// A compressed body, borrowed from a context until the context releases it.
 struct LentBody {
     enum State {
         case compressed, damaged
-        /// With the size of the body.
+        /// The associated value is the size of the decompressed body in bytes.
         case whole(Int)
     }
 
@@ -12,7 +12,7 @@ struct LentBody {
     var isWide = false, isDivided = false
     var state = State.compressed
     var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
-    /// Whoever has the body holds the transaction, which holds both.
+    /// Unretained: the transaction retains the context and the dictionary, and outlives the body.
     private let context: Unmanaged<RowContext>
     var dictionary: Unmanaged<RowDictionary>
 
@@ -23,7 +23,7 @@ struct LentBody {
 
     var isDamaged: Bool { if case .damaged = state { true } else { false } }
 
-    /// The whole body, decompressed once. Nil if it is damaged.
+    /// Returns the whole body, which is decompressed once. Nil if it is damaged.
     mutating func whole() -> Bytes? {
         switch state {
         case .whole(let size): return Bytes(start: memory.baseAddress, count: size)

@@ -1,22 +1,26 @@
 import CZstd
 internal import LMDB
 
+/// The parameters of row compression and of dictionary training.
 package enum RowCompression {
-    /// zstd's level: 3 costs what 1 costs here, and is smaller.
+    /// zstd's level. Measured on rows: level 3 is as fast as level 1, and its output is smaller.
     static let level: Int32 = 3
-    /// Shorter bodies are stored as they are.
+    /// The size below which a body is stored uncompressed.
     static let smallestBody = 256
-    /// So are these as long as they are not rewritten: zstd takes two to four microseconds for a row, whatever its size, which
-    /// is twice of what storing a small one takes, to save little more than 200 bytes. `rewrite` has the time.
+    /// The size below which a written body is stored uncompressed. `rewrite` uses `smallestBody`.
+    /// zstd takes 2–4 µs for a row of any size. For a small row that doubles the cost of storing
+    /// it, and saves little more than 200 bytes.
     static let smallestWritten = 512
-    /// A damaged frame could claim any size; no body is longer.
+    /// The size limit of a body. A damaged frame can claim any size.
     static let largestBody = 1 << 30
-    /// When an entity has that many rows, or that many bytes of them, its first dictionary is trained.
+    /// The number of rows, and of bytes of rows, at which an entity's first dictionary is trained.
+    /// Either suffices.
     static let rowsToTrain = 1000
     static let bytesToTrain = 1 << 20
-    /// What is read for training.
+    /// The largest size of a training sample, in bytes.
     static let sampleBytes = 6 << 20
-    /// How long the pieces are that a quick training puts together. Parts of a row that repeat are names and beginnings of addresses.
+    /// The segment length of a quick training, in bytes.
+    /// The parts of rows that repeat are short: names and beginnings of URLs.
     static let segment: UInt32 = 200
     static let largestDictionary = 64 << 10
 }

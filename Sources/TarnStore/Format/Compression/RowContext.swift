@@ -1,15 +1,17 @@
-// What a transaction needs for compressed rows: zstd's working memory, and the memory that decompressed bodies live in.
+// The memory of a transaction for compressed rows: zstd's working memory and decompressed bodies.
 
 import CZstd
 
-/// For one transaction at a time. Expensive to make, so it is kept between transactions.
+/// zstd's working memory and the buffers of decompressed bodies, for one transaction at a time.
+/// It is expensive to create, so a pool keeps it between transactions.
 package final class RowContext {
     private let reading: OpaquePointer
     private let writing: OpaquePointer
-    /// Bodies in the order in which they were lent; those from `live` on are free. Each stays where it is as long as the context does.
+    /// Bodies in the order in which they were borrowed. Those from `live` on are free.
+    /// The address of a body is stable as long as the context exists.
     private var bodies: [UnsafeMutablePointer<LentBody>] = []
     private var live = 0
-    /// The long values of a divided body, on their way into or out of a frame.
+    /// The buffer of `longValues`: input or output of a frame of a divided body.
     private var room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     private(set) var longValues = Bytes(start: nil, count: 0)
     private static let keptBuffers = 64
@@ -23,7 +25,7 @@ package final class RowContext {
         }
         self.reading = reading
         self.writing = writing
-        // The row's header names the dictionary and holds the checksum.
+        // The row's header stores the dictionary id and the checksum.
         ZSTD_CCtx_setParameter(writing, ZSTD_c_dictIDFlag, 0)
         ZSTD_CCtx_setParameter(writing, ZSTD_c_checksumFlag, 0)
         ZSTD_CCtx_setParameter(writing, ZSTD_c_contentSizeFlag, 1)
@@ -41,12 +43,12 @@ package final class RowContext {
         body.deallocate()
     }
 
-    /// The state to which `release` returns: bodies that are decompressed after it are given up then.
+    /// The state to restore with `release`, which frees the bodies borrowed after this point.
     var mark: Int { live }
 
     func release(to mark: Int) { live = mark }
 
-    /// Gives up everything, and memory that a few large rows have needed.
+    /// Frees all bodies, and the large buffers that a few large rows needed.
     func reset() {
         live = 0
         while let last = bodies.last, bodies.count > RowContext.keptBuffers || last.pointee.memory.count > RowContext.keptBufferSize {
@@ -56,7 +58,7 @@ package final class RowContext {
         if room.count > RowContext.keptBufferSize { makeRoom(4096) }
     }
 
-    /// Lends a body as it is stored. It is decompressed when its bytes are asked for.
+    /// Borrows a body in its stored form. It is decompressed on the first access to its bytes.
     func lend(_ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: RowDictionary) -> UnsafeMutablePointer<LentBody> {
         if live == bodies.count {
             let body = UnsafeMutablePointer<LentBody>.allocate(capacity: 1)
@@ -73,28 +75,29 @@ package final class RowContext {
         return body
     }
 
-    /// The same of a row that is known to be compressed.
+    /// Borrows the body of a row that is known to be compressed.
     func lend(row: Bytes, _ dictionary: RowDictionary) -> UnsafeMutablePointer<LentBody> {
         lend(
             row.slice(RowFormat.headerSize..<row.count), isWide: row[1] & RowFormat.wide != 0,
             isDivided: row[2] == RowFormat.zstdLongValues, dictionary)
     }
 
-    /// Decompresses a frame. False if it is damaged.
+    /// Decompresses a frame. Returns false if it is damaged.
     func decompress(_ frame: Bytes, into room: UnsafeMutableRawBufferPointer, _ size: Int, _ dictionary: RowDictionary) -> Bool {
         let written = ZSTD_decompress_usingDDict(
             reading, room.baseAddress, size, frame.baseAddress, frame.count, dictionary.forReading)
         return written == size
     }
 
-    /// Decompresses the frame of long values, which are then in `longValues`. False if it is damaged, or of another size.
+    /// Decompresses a frame of long values into `longValues`.
+    /// Returns false if the frame is damaged or declares another size.
     func decompressLongValues(_ frame: Bytes, of size: Int, _ dictionary: RowDictionary) -> Bool {
         guard RowContext.contentSize(frame) == size else { return false }
         withLongValues(of: size) { _ in }
         return decompress(frame, into: room, size, dictionary)
     }
 
-    /// Room for long values, which are in `longValues` until others are.
+    /// Provides room for long values. `longValues` contains them until the next call.
     func withLongValues(of size: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
         if room.count < size { makeRoom(size) }
         longValues = Bytes(start: room.baseAddress, count: size)
@@ -107,13 +110,14 @@ package final class RowContext {
         longValues = Bytes(start: nil, count: 0)
     }
 
-    /// Nil if it is not known, or no body is that long.
+    /// Returns the size that a frame declares. Nil if it declares none, or more than any body has.
     static func contentSize(_ frame: Bytes) -> Int? {
         let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
         return size > 0 && size <= UInt64(RowCompression.largestBody) ? Int(size) : nil
     }
 
-    /// Appends the compressed body. False, and nothing is appended, if it is not shorter by at least an eighth.
+    /// Appends the compressed body if that saves at least an eighth.
+    /// Otherwise returns false and appends nothing.
     func compress(_ body: Bytes, _ dictionary: RowDictionary, into writer: inout ByteWriter) -> Bool {
         guard ZSTD_isError(ZSTD_CCtx_refCDict(writing, dictionary.forWriting)) == 0 else { return false }
         let start = writer.count

@@ -1,8 +1,9 @@
 internal import LMDB
 
+/// A pool of idle contexts. At most 32 are kept.
 final class RowContextPool: Sendable {
     private struct Idle: @unchecked Sendable {
-        // Each context belongs to one transaction at a time: whoever took it out of here.
+        // A context belongs to one transaction at a time: the one that took it from the pool.
         var contexts: [RowContext] = []
     }
 

@@ -1,10 +1,11 @@
-// Dictionaries in a store: read with the catalog, trained from its rows.
+// Dictionaries in a store: loaded with the catalog, trained from its rows.
 
 internal import LMDB
 
 extension RowDictionary {
-    /// Every dictionary of `meta`: u16 entity id, then the dictionary. One that zstd cannot use is left out; the rows that need
-    /// it are named when they are read.
+    /// Reads every dictionary from `meta`. Layout of a value: u16 entity id, dictionary.
+    /// A dictionary that zstd cannot use is left out. Rows that need it fail when they are read,
+    /// with its id in the error.
     static func all(_ raw: RawTransaction, _ meta: ChecksummedTable) throws -> [(entity: UInt16, dictionary: RowDictionary)] {
         var list: [(entity: UInt16, dictionary: RowDictionary)] = []
         try forEach(raw, meta) { id, value in
@@ -14,7 +15,7 @@ extension RowDictionary {
         return list
     }
 
-    /// The ids of an entity's dictionaries, without reading them.
+    /// Returns the ids of an entity's dictionaries without loading them.
     static func ids(_ raw: RawTransaction, _ meta: ChecksummedTable, of entity: UInt16) throws -> [UInt16] {
         var ids: [UInt16] = []
         try forEach(raw, meta) { id, value in
@@ -23,7 +24,7 @@ extension RowDictionary {
         return ids
     }
 
-    /// The ids of all dictionaries, of whatever entity.
+    /// Returns the ids of the dictionaries of all entities.
     static func ids(_ raw: RawTransaction, _ meta: ChecksummedTable) throws -> [UInt16] {
         var ids: [UInt16] = []
         try forEach(raw, meta) { id, _ in ids.append(id) }
@@ -36,7 +37,7 @@ extension RowDictionary {
         let prefix = Array(MetaKey.dictionaryPrefix.utf8)
         var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
         while let (key, value) = entry, key.starts(with: prefix) {
-            // Of a damaged one there is nothing but its id.
+            // If the value is damaged, only the id is known.
             if let id = UInt16(String(decoding: key.dropFirst(prefix.count), as: UTF8.self)) {
                 try body(id, meta.content(value, key: key) ?? .empty)
             }
@@ -44,12 +45,12 @@ extension RowDictionary {
         }
     }
 
-    /// Stores a dictionary, which is current from then on. Every process reads it before its next transaction, since the
-    /// generation changes.
+    /// Stores a dictionary, which becomes the current one.
+    /// The generation changes, so every process loads the dictionary before its next transaction.
     ///
-    /// - Returns: its id; nil if there are no ids left.
+    /// - Returns: The id of the dictionary; nil if all ids are used up.
     static func add(_ dictionary: [UInt8], of entity: UInt16, _ raw: RawTransaction, _ meta: ChecksummedTable) throws -> UInt16? {
-        // Ids are 16 bits and never reused.
+        // Ids have 16 bits and are never reused.
         guard let id = UInt16(exactly: try raw.number(meta, key: MetaKey.nextDictionary) + 1) else { return nil }
         try raw.willAdd()
         var value = ByteWriter(capacity: dictionary.count + 2)
@@ -65,12 +66,13 @@ extension RowDictionary {
 }
 
 extension Store {
-    /// Trains a dictionary for every compressed entity that has enough rows and none yet: rows that are written from then on are
-    /// stored with it. Rows are read, and the training is done, outside the write transaction. `Mirror` calls this by
-    /// itself.
+    /// Trains a dictionary for every compressed entity that has enough rows and no dictionary yet.
     ///
-    /// - Returns: the entities that have a dictionary since.
-    /// - Throws: what a `write` throws, `StoreError.storeFull` among it.
+    /// Rows that are written afterwards are compressed with it. Reading rows and training happen
+    /// outside the write transaction. `Mirror` calls this method automatically.
+    ///
+    /// - Returns: The names of the entities for which this call stored a dictionary.
+    /// - Throws: The errors of `write`, including `StoreError.storeFull`.
     @discardableResult
     public func trainDictionaries() throws -> [String] {
         var trained: [String] = []
@@ -79,7 +81,7 @@ extension Store {
             do {
                 if try add(dictionary, for: entity) { trained.append(entity.name) }
             } catch {
-                // The rows are not to blame: the next call tries again.
+                // The failure is not due to the rows, so the next call trains again.
                 untrainable.withLock { $0[entity.id] = nil }
                 throw error
             }
@@ -94,7 +96,8 @@ extension Store {
             let statistics = try access.raw.statistics(access.state.records(of: entity.root))
             let pages = statistics.leafPages + statistics.overflowPages
             guard statistics.entries >= RowCompression.rowsToTrain || pages * statistics.pageSize >= RowCompression.bytesToTrain,
-                // Rows that had too little in common are not looked at again before there are twice as many.
+                // Training failed for lack of common content: wait until the entity has twice as
+                // many rows.
                 untrainable.withLock({ statistics.entries >= 2 * ($0[entity.id] ?? 0) })
             else { return nil }
             defer { untrainable.withLock { $0[entity.id] = statistics.entries } }
@@ -102,7 +105,7 @@ extension Store {
         }
     }
 
-    /// False if another process was first.
+    /// Stores a dictionary. Returns false if another process stored one first.
     private func add(_ dictionary: [UInt8], for entity: Catalog.Entity) throws -> Bool {
         let isNew = try write(alone: true) { writer in
             let raw = writer.access.raw, meta = writer.access.state.meta

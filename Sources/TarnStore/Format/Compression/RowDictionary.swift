@@ -1,17 +1,19 @@
-// A trained dictionary: what the rows of one entity have in common, so that a single row compresses well.
+// Trained dictionaries: the common content of an entity's rows, so that a single row compresses
+// well.
 
 import CZstd
 internal import LMDB
 
-/// A dictionary in zstd's digested forms. Both are immutable and may be used by any number of threads at once (zstd.h).
+/// A dictionary in zstd's digested forms.
+/// Both forms are immutable, and any number of threads may use them at once (zstd.h).
 package final class RowDictionary: @unchecked Sendable {
-    /// Unique in the store, never reused; 0 is no dictionary.
+    /// Unique in the store and never reused. 0 stands for no dictionary.
     package let id: UInt16
     package let bytes: [UInt8]
     let forReading: OpaquePointer
     let forWriting: OpaquePointer
 
-    /// Nil if zstd cannot use the bytes.
+    /// Digests a dictionary. Nil if zstd cannot use the bytes.
     package init?(id: UInt16, bytes: [UInt8]) {
         guard id > 0,
             let forReading = bytes.withUnsafeBytes({ ZSTD_createDDict($0.baseAddress, $0.count) })
@@ -32,17 +34,18 @@ package final class RowDictionary: @unchecked Sendable {
         ZSTD_freeCDict(forWriting)
     }
 
-    /// How long a training takes, and how good its dictionary is.
+    /// The trade-off between the time of a training and the quality of its dictionary.
     enum Effort {
-        /// With parameters that suit rows: for writers that wait.
+        /// Fixed parameters that suit rows, for writers that wait.
         case quick
-        /// Several times as long, with the best parameters of a few.
+        /// The best of several parameter sets, at several times the time.
         case thorough
     }
 
-    /// Trains a dictionary from bodies of rows. Nil if there are too few of them, or if they have too little in common.
+    /// Trains a dictionary from bodies of rows.
+    /// Nil if they are too few or have too little in common.
     ///
-    /// - Parameter capacity: its largest size. zstd advises a hundredth of the samples.
+    /// - Parameter capacity: The largest size in bytes. zstd advises a hundredth of the samples.
     static func train(_ samples: borrowing ByteWriter, sizes: [Int], capacity: Int, _ effort: Effort) -> [UInt8]? {
         guard !sizes.isEmpty else { return nil }
         var dictionary = [UInt8](repeating: 0, count: capacity)

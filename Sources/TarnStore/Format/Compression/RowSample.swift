@@ -1,16 +1,16 @@
-// Bodies of rows from everywhere in a table, to train a dictionary from.
+// Bodies of rows from all over a table, for training a dictionary.
 
 internal import LMDB
 
-/// A sample of limited size whose rows have equal distances in the table, however many it has.
+/// A sample of limited size, whose rows are evenly spaced in a table of any size.
 struct RowSample: ~Copyable {
     private var bodies = ByteWriter(capacity: 1 << 20)
     private var sizes: [Int] = []
-    /// Every n-th row is taken.
+    /// The spacing: every n-th row is sampled.
     private var distance = 1
     private var position = 0
 
-    /// Whether the next row is to be added. Called once for each row.
+    /// Returns whether the next row is to be added. To be called once for each row.
     mutating func wantsNext() -> Bool {
         defer { position += 1 }
         return position % distance == 0
@@ -24,7 +24,7 @@ struct RowSample: ~Copyable {
         while bodies.count > RowCompression.sampleBytes, sizes.count > 1 { thin() }
     }
 
-    /// Drops every second one.
+    /// Removes every second body and doubles the spacing.
     private mutating func thin() {
         var kept = ByteWriter(capacity: bodies.count), keptSizes: [Int] = [], offset = 0
         for (index, size) in sizes.enumerated() {
@@ -39,9 +39,9 @@ struct RowSample: ~Copyable {
         distance *= 2
     }
 
-    /// Nil if there are too few rows, or if they have too little in common.
+    /// Trains a dictionary. Nil if the rows are too few or have too little in common.
     func dictionary(_ effort: RowDictionary.Effort) -> [UInt8]? {
-        // With fewer, zstd finds nothing that they have in common.
+        // With fewer samples zstd finds no common content.
         guard sizes.count >= 50 else { return nil }
         let capacity = min(RowCompression.largestDictionary, max(4096, bodies.count / 32))
         return RowDictionary.train(bodies, sizes: sizes, capacity: capacity, effort)
@@ -55,7 +55,7 @@ extension StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            // A damaged row teaches nothing, and is named when it is rewritten.
+            // A damaged row is useless for training. `rewrite` reports it.
             if isSound(value, root: entity.root, key), sample.wantsNext() { try lending { sample.add(try view(value, entity, key).body) } }
             entry = try cursor.next()
         }

@@ -1,16 +1,18 @@
-// Order-preserving encoding of values: the byte order of encodings is the order of the values, and the encoding of a tuple
-// is the concatenation of its elements', so that a prefix of values is a prefix of bytes.
+// Order-preserving encoding of values: encodings sort as their values do. The encoding of a tuple
+// is the concatenation of the encodings of its elements, so a prefix of values is a prefix of
+// bytes.
 //
-// This is the FoundationDB tuple layer's published encoding (its `design/tuple.md`), for the elements that occur here:
-// null 00, bytes 01, UTF-8 string 02, integers 0C–1C, double 21, false 26, true 27, UUID 30; and a decimal of our own under 40,
-// the first of the codes that the layer leaves to its users.
+// This is the published encoding of FoundationDB's tuple layer (`design/tuple.md`) for a subset:
+// null 00, bytes 01, UTF-8 string 02, integers 0C–1C, double 21, false 26, true 27, UUID 30.
+// Tarn adds a decimal under 40, the first code that the layer reserves for its users.
 
 extension ByteWriter {
     package mutating func appendTupleNull() { append(TupleCode.null) }
 
     package mutating func appendTuple(_ value: Bool) { append(value ? TupleCode.true : TupleCode.false) }
 
-    /// The length stands in the type code, negatives are one's complement: shorter is closer to zero.
+    /// The type code contains the length, and negatives are stored as one's complement.
+    /// A shorter encoding is therefore closer to zero.
     package mutating func appendTuple(_ value: Int64) {
         appendTuple(magnitude: value.magnitude, negative: value < 0)
     }
@@ -28,7 +30,7 @@ extension ByteWriter {
         }
     }
 
-    /// −0 equals 0, and every NaN is the one that sorts last.
+    /// −0 is encoded as 0, and every NaN as the one that sorts last.
     package mutating func appendTuple(_ value: Double) {
         let bits = value.isNaN ? 0x7FF8_0000_0000_0000 : value == 0 ? 0 : value.bitPattern
         append(TupleCode.double)
@@ -45,7 +47,7 @@ extension ByteWriter {
         append(uuid)
     }
 
-    /// 00 inside becomes 00 FF, so that the terminating 00 is less than any byte that could follow.
+    /// An inner 00 is escaped as 00 FF, so that the terminating 00 is less than any following byte.
     private mutating func appendTerminated(_ bytes: Bytes, code: UInt8) {
         reserve(bytes.count + 2)
         append(code)

@@ -1,11 +1,12 @@
-// Case folding for indexes: Unicode's default caseless matching by a table that never changes.
+// Case folding for indexes: Unicode's default caseless matching, by a table that never changes.
 
-/// Unicode's full case folding (The Unicode Standard §3.13, D144: `toCasefold`), without normalisation.
+/// Unicode's full case folding, without normalisation.
+/// The rule is `toCasefold` (The Unicode Standard §3.13, D144).
 ///
-/// The table is fixed, since indexes hold folded text: the standard library's own mappings change with its version of Unicode,
-/// and two programs of different versions could not share a store.
+/// The table is fixed because indexes contain folded text. The standard library's mappings change
+/// with its Unicode version, and programs of two versions could then not share a store.
 public enum CaseFolding {
-    /// Stands in the catalog beside every index that uses it.
+    /// The version of the table. The catalog stores it with every index that uses case folding.
     public static let version = 1
 
     struct Run: Sendable {
@@ -19,14 +20,14 @@ public enum CaseFolding {
         }
     }
 
-    /// A text with its case folded: two texts that differ only in case become the same bytes.
+    /// Returns the text with its case folded: texts that differ only in case give the same bytes.
     public static func fold(_ text: String) -> String {
         var writer = ByteWriter(), text = text
         text.withUTF8 { append(Bytes($0), to: &writer) }
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// Appends UTF-8 with its case folded. What is not UTF-8 becomes U+FFFD.
+    /// Appends UTF-8 text with its case folded. Invalid UTF-8 becomes U+FFFD.
     static func append(_ text: Bytes, to writer: inout ByteWriter) {
         var offset = 0
         while offset < text.count, text[offset] < 0x80 {

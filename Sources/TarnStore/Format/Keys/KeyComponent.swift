@@ -2,12 +2,15 @@ import Foundation
 
 /// One component of a primary key.
 public enum KeyComponent: Sendable, Hashable, CustomStringConvertible {
+    /// A signed integer.
     case int(Int64)
-    /// Compared by its UTF-8 bytes, never by canonical equivalence.
+    /// A text. It is compared by its UTF-8 bytes, never by canonical equivalence.
     case string(String)
+    /// A UUID.
     case uuid(UUID)
-    /// The storage key of a record whose primary key is too long to stand in a reference, and which is not in the store: its beginning
-    /// and its digest. Always the only component. Records cannot be stored under it; references to it can.
+    /// The storage key of a missing record whose primary key is too long for a reference.
+    /// It consists of the beginning and the digest of the primary key, and is always the only
+    /// component. References to it can be stored, records cannot.
     case digest([UInt8])
 
     public static func == (a: KeyComponent, b: KeyComponent) -> Bool {

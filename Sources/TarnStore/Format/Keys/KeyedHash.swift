@@ -1,16 +1,19 @@
-// The hash of bytes that a server chooses, for tables in memory: SipHash-1-3 (Aumasson, Bernstein: "SipHash: a fast short-input PRF").
+// A keyed hash for in-memory tables whose keys a server chooses: SipHash-1-3 (Aumasson, Bernstein:
+// "SipHash: a fast short-input PRF").
 //
-// Its secret is new with every process: keys that collide cannot be found without it, so no response makes a table degenerate
-// into a list. It is Swift's own hash (`Hasher`), without the buffer that makes that one slow for short keys.
+// Each process has a random secret. Colliding keys cannot be found without it, so no response can
+// make a table degenerate into a list. Swift's `Hasher` is the same function, but its buffer makes
+// it slow for short keys.
 
+/// SipHash-1-3 with a 128-bit secret.
 @usableFromInline package struct KeyedHash: Sendable {
     @usableFromInline let first: UInt64
     @usableFromInline let second: UInt64
 
-    /// With the secret of this process.
+    /// Creates a hash with the secret of this process.
     package init() { self = KeyedHash.ofProcess }
 
-    /// With a secret of the caller's, for the published test vectors.
+    /// Creates a hash with the given secret, for the published test vectors.
     package init(_ first: UInt64, _ second: UInt64) {
         self.first = first
         self.second = second
@@ -21,7 +24,7 @@
         return KeyedHash(random.next(), random.next())
     }()
 
-    /// Of a key of some kind, which a number tells from the others. The number is not chosen by a server.
+    /// Hashes a key of one of several kinds. The caller chooses `kind`, never a server.
     @inlinable @inline(__always)
     package func hash(_ bytes: Bytes, kind: UInt64) -> UInt64 { hash(bytes) ^ kind &* 0x9E37_79B9_7F4A_7C15 }
 
@@ -48,12 +51,12 @@
         return a ^ b ^ c ^ d
     }
 
-    /// The bytes behind the last whole word, at most seven, as a little-endian number.
+    /// Returns the bytes after the last whole word, at most seven, as a little-endian number.
     @inlinable @inline(__always)
     static func tail(_ bytes: Bytes, from offset: Int) -> UInt64 {
         let rest = bytes.count &- offset
         if offset > 0 {
-            // The last eight bytes, without those that are hashed already.
+            // Loads the last eight bytes, and shifts out those that are hashed already.
             if rest == 0 { return 0 }
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self))
             return word >> UInt64(truncatingIfNeeded: 64 &- rest &* 8)

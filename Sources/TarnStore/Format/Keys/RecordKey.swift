@@ -1,26 +1,31 @@
-// Primary keys: as values, and as the bytes that rows are stored under.
+// Primary keys as values and as storage keys.
 
 import Foundation
 
 /// A primary key: one component, or several for a composite key.
 public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
+    /// The components in the order of the entity's key attributes.
     public var components: [KeyComponent]
 
+    /// Creates a key from its components.
     public init(_ components: [KeyComponent]) {
         self.components = components
     }
 
+    /// Creates a key of one integer.
     public init(_ value: Int64) { components = [.int(value)] }
+    /// Creates a key of one string.
     public init(_ value: String) { components = [.string(value)] }
+    /// Creates a key of one UUID.
     public init(_ value: UUID) { components = [.uuid(value)] }
 
-    /// `17`, `main`, or `[acme, 17]`.
+    /// A text for people: `17`, `main`, or `[acme, 17]`.
     public var description: String {
         components.count == 1
             ? components[0].description : "[" + components.map(\.description).joined(separator: ", ") + "]"
     }
 
-    /// The bytes that the record is stored under.
+    /// The bytes under which the record is stored.
     package var storageKey: [UInt8] {
         if case .digest(let bytes)? = components.first { return bytes }
         var writer = ByteWriter(capacity: 64)
@@ -29,13 +34,15 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
         return Array(writer.bytes)
     }
 
-    /// Decodes a storage key. Nil if it is not one, or if it is the digest of a longer key, which stands in the row.
+    /// Decodes a storage key. Nil if the bytes are none, or if they are a digest.
+    /// The row stores the whole key of a digest.
     package init?(storageKey: Bytes) {
         guard !StorageKey.isDigest(storageKey) else { return nil }
         self.init(tuple: storageKey)
     }
 
-    /// The key of a record that a reference leads to: a storage key that is a digest stands for itself. Nil if the bytes are no storage key.
+    /// Decodes the storage key in a reference. A digest becomes a ``KeyComponent/digest(_:)``.
+    /// Nil if the bytes are no storage key.
     package init?(reference storageKey: Bytes) {
         if StorageKey.isDigest(storageKey) {
             self.init([.digest(Array(storageKey))])
@@ -44,15 +51,16 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether only the beginning and a digest of the key are known: see ``KeyComponent/digest(_:)``.
+    /// Indicates that only the beginning and the digest of the key are known.
+    /// See ``KeyComponent/digest(_:)``.
     public var isDigest: Bool { if case .digest? = components.first { true } else { false } }
 
-    /// A storage key for messages: the key, or the bytes if they are none, or only its digest.
+    /// Describes a storage key in messages: as a key if it decodes, otherwise as hexadecimal bytes.
     package static func describe(storageKey: Bytes) -> String {
         RecordKey(storageKey: storageKey)?.description ?? storageKey.map { String($0, radix: 16) }.joined(separator: " ")
     }
 
-    /// Decodes the whole encoding of a key, however long. Nil if it is not one.
+    /// Decodes the encoding of a key of any length. Nil if the bytes are no key.
     package init?(tuple: Bytes) {
         var reader = TupleReader(tuple), components: [KeyComponent] = []
         while !reader.isAtEnd {
@@ -78,7 +86,8 @@ extension ByteWriter {
         }
     }
 
-    /// Makes the encoding that begins at an offset and ends here a storage key: shortens it if it is too long.
+    /// Turns the encoding from an offset to the end into a storage key, and shortens it if
+    /// necessary.
     package mutating func finishStorageKey(from start: Int) {
         guard count - start > StorageKey.longest else { return }
         let digest = SHA256.digest(bytes(start..<count))
@@ -89,7 +98,7 @@ extension ByteWriter {
 }
 
 extension UUID {
-    /// The first 16 bytes; fewer leave the rest zero.
+    /// Creates a UUID from the first 16 bytes. Missing bytes are zero.
     package init(bytes: some Sequence<UInt8>) {
         var value: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &value) { target in

@@ -2,8 +2,9 @@
 
 import CCrypto
 
+/// SHA-256 digests.
 package enum SHA256 {
-    /// In hexadecimal digits.
+    /// Returns the digest of a text as hexadecimal digits.
     package static func hexadecimal(_ text: String) -> String {
         var text = text
         return text.withUTF8 { digest(Bytes($0)) }.hexadecimal

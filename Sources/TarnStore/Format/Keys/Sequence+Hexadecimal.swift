@@ -1,7 +1,7 @@
 // Bytes as hexadecimal digits.
 
 extension Sequence<UInt8> {
-    /// Two lowercase digits a byte.
+    /// The bytes as two lowercase digits each.
     package var hexadecimal: String {
         reduce(into: "") { text, byte in
             if byte < 16 { text += "0" }
@@ -11,7 +11,7 @@ extension Sequence<UInt8> {
 }
 
 extension [UInt8] {
-    /// Nil if the text is not an even number of hexadecimal digits.
+    /// Decodes hexadecimal digits. Nil if the text is anything else, or if their number is odd.
     package init?(hexadecimal text: String) {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

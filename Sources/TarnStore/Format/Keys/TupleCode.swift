@@ -1,3 +1,4 @@
+/// The type codes of the tuple encoding. The codes of integers are `zero` ± their length in bytes.
 package enum TupleCode {
     package static let null: UInt8 = 0x00
     package static let bytes: UInt8 = 0x01

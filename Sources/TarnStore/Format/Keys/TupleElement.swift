@@ -1,4 +1,4 @@
-/// One decoded element of a tuple.
+/// A decoded element of a tuple.
 package enum TupleElement: Equatable {
     case null
     case bool(Bool)

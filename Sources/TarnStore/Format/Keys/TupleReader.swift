@@ -1,4 +1,4 @@
-/// Reads tuples. Total: anything that is no tuple ends in nil, never beyond the bytes.
+/// Decodes tuples. It never reads beyond the bytes, and returns nil for anything that is no tuple.
 package struct TupleReader {
     package let bytes: Bytes
     package private(set) var offset: Int
@@ -10,7 +10,7 @@ package struct TupleReader {
 
     package var isAtEnd: Bool { offset >= bytes.count }
 
-    /// Moves past one element without decoding it.
+    /// Skips an element without decoding it. Returns false if it is malformed.
     package mutating func skip() -> Bool {
         guard offset < bytes.count else { return false }
         switch bytes[offset] {
@@ -60,7 +60,7 @@ package struct TupleReader {
         return true
     }
 
-    /// The index of the 00 that ends the string or bytes element at `offset`.
+    /// Returns the index of the 00 that terminates the string or bytes element at `offset`.
     private func terminator() -> Int? {
         var i = offset + 1
         while i < bytes.count {

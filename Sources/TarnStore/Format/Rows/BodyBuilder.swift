@@ -1,7 +1,8 @@
-// Builds bodies of rows, field by field in ascending order of ids, and merges two of them.
+// Building bodies of rows.
 
 internal import LMDB
 
+/// Builds a body field by field, in ascending order of ids, or by merging two bodies.
 @usableFromInline package struct BodyBuilder: ~Copyable {
     @usableFromInline
     struct Entry {
@@ -27,7 +28,7 @@ internal import LMDB
 
     package var isEmpty: Bool { directory.isEmpty }
 
-    /// Adds a field, whose value the closure writes: a tag and a payload. Ids must ascend.
+    /// Adds a field. The closure writes its value, a tag and a payload. Ids must ascend.
     @inlinable
     package mutating func field<Failure: Error>(
         _ id: UInt16, _ write: (inout ByteWriter) throws(Failure) -> Void
@@ -48,7 +49,7 @@ internal import LMDB
         field(id) { $0.append(value.bytes) }
     }
 
-    /// Whether the values are too long for 16-bit offsets.
+    /// Indicates whether the values are too long for 16-bit offsets.
     package var isWide: Bool { values.count > RowFormat.narrowLimit }
 
     package var count: Int { 2 + directory.count * (isWide ? 6 : 4) + values.count }
@@ -56,7 +57,7 @@ internal import LMDB
     /// Appends the body.
     package func finish(into writer: inout ByteWriter) { finish(values: values.bytes, into: &writer) }
 
-    /// The same with values that stand elsewhere, as the directory says.
+    /// Appends a body with values of another buffer, which match the directory of this builder.
     func finish(values: Bytes, into writer: inout ByteWriter) {
         let isWide = values.count > RowFormat.narrowLimit
         writer.reserve(2 + directory.count * (isWide ? 6 : 4) + values.count)
@@ -68,10 +69,10 @@ internal import LMDB
         writer.append(values)
     }
 
-    /// Takes the fields of `old`, replaced and completed by those of `new`: what `new` does not have stays. That includes
-    /// the position of a reference, of which a plain reference to the same record says nothing.
+    /// Replaces the contents with the fields of `old`, overridden and completed by those of `new`.
+    /// If `new` has a plain reference to the same record as `old`, the position in `old` is kept.
     ///
-    /// - Parameter dropped: fields of `old` that are left out.
+    /// - Parameter dropped: Fields of `old` that are left out.
     package mutating func merge(old: RowBody, new: RowBody, dropping dropped: Set<UInt16> = []) {
         removeAll()
         var i = 0, j = 0

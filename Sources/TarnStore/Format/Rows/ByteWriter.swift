@@ -1,14 +1,16 @@
-// A growable byte buffer without reference counting: what rows, keys and drafts are written into.
+// A growable byte buffer without reference counting, for rows, keys and drafts.
 //
-// Its small functions are inlinable: the importer, in another module, calls them for every value of every record.
+// Small functions are inlinable: the importer, in another module, calls them for every value.
 
 public import Glibc
 
-/// Bytes that are lent: valid as long as their owner neither changes nor goes.
+/// Borrowed bytes: valid until their owner changes or is destroyed.
 @usableFromInline package typealias Bytes = UnsafeRawBufferPointer
 
+/// A growable byte buffer without reference counting.
 @usableFromInline package struct ByteWriter: ~Copyable {
-    /// From malloc, so that realloc can grow it: large buffers are moved by remapping pages, not by copying them.
+    /// Allocated by malloc.
+    /// With realloc, a large buffer grows by remapping its pages instead of copying them.
     @usableFromInline package internal(set) var base: UnsafeMutableRawPointer
     @usableFromInline package internal(set) var capacity: Int
     @usableFromInline package internal(set) var count = 0
@@ -20,13 +22,13 @@ public import Glibc
 
     deinit { free(base) }
 
-    /// What the standard library's own allocation does when there is no memory: the process cannot go on.
+    /// Traps if there is no memory, as the standard library's own allocation does.
     private static func allocated(_ base: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
         guard let base else { preconditionFailure("out of memory") }
         return base
     }
 
-    /// What was written. Valid until the next change.
+    /// The written bytes. Valid until the next change.
     @inlinable
     package var bytes: Bytes { Bytes(start: base, count: count) }
 
@@ -81,7 +83,7 @@ public import Glibc
         bytes.withUnsafeBytes { append($0) }
     }
 
-    /// Little-endian, as everything in a row is.
+    /// Appends a little-endian integer: rows are little-endian.
     @inlinable
     package mutating func appendLittleEndian<T: FixedWidthInteger>(_ value: T) {
         reserve(MemoryLayout<T>.size)
@@ -89,7 +91,7 @@ public import Glibc
         count += MemoryLayout<T>.size
     }
 
-    /// Big-endian, as everything in a key is.
+    /// Appends a big-endian integer: keys are big-endian.
     @inlinable
     package mutating func appendBigEndian<T: FixedWidthInteger>(_ value: T) {
         reserve(MemoryLayout<T>.size)
@@ -97,14 +99,14 @@ public import Glibc
         count += MemoryLayout<T>.size
     }
 
-    /// Overwrites a little-endian integer that was written before.
+    /// Overwrites a little-endian integer at an offset.
     @inlinable
     package mutating func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count)
         base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
     }
 
-    /// Hands over the room for that many bytes, which the caller fills.
+    /// Appends uninitialised bytes, which the caller must fill.
     @inlinable
     package mutating func appendUninitialized(_ additional: Int) -> UnsafeMutableRawBufferPointer {
         reserve(additional)
@@ -114,7 +116,8 @@ public import Glibc
 }
 
 extension Bytes {
-    /// A little-endian integer. The caller has checked the bounds; they are checked again.
+    /// Reads a little-endian integer.
+    /// The bounds are checked, even if the caller has checked them before.
     @inlinable @inline(__always)
     package func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
         T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
@@ -123,7 +126,7 @@ extension Bytes {
     @inlinable @inline(__always)
     package func slice(_ range: Range<Int>) -> Bytes { Bytes(rebasing: self[range]) }
 
-    /// Byte order: as liblmdb compares keys (`mdb_cmp_memn`).
+    /// Compares bytes in the order of keys in liblmdb (`mdb_cmp_memn`).
     @inlinable
     package static func compare(_ a: Bytes, _ b: Bytes) -> Int {
         let common = Swift.min(a.count, b.count)
@@ -134,7 +137,8 @@ extension Bytes {
         return a.count - b.count
     }
 
-    /// The first eight bytes as a number that orders as they do; missing ones count as 0, so equal numbers decide nothing.
+    /// The first eight bytes as a number that sorts as they do.
+    /// Missing bytes count as 0, so equal numbers do not imply equal bytes.
     @inlinable
     package var prefix64: UInt64 {
         if count >= 8 { return UInt64(bigEndian: loadUnaligned(as: UInt64.self)) }

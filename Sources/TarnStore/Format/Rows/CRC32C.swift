@@ -1,7 +1,8 @@
-// CRC-32C (Castagnoli; RFC 3720 §12.1, appendix B.4), eight bytes a step: by the processor's own instruction where it has one.
+// CRC-32C (Castagnoli; RFC 3720 §12.1, appendix B.4), eight bytes a step.
 
 import CChecksum
 
+/// A running CRC-32C. It uses the processor's instruction if there is one.
 package struct CRC32C {
     /// `tables[k][b]`: the checksum of byte `b` followed by `k` zero bytes, flattened.
     private static let tables: [UInt32] = {
@@ -34,7 +35,7 @@ package struct CRC32C {
             ? tarn_crc32c(state, bytes.baseAddress, bytes.count) : CRC32C.inSoftware(state, bytes)
     }
 
-    /// The checksum of a row, but for the place where it stands.
+    /// Returns the checksum of a row, which excludes the header's checksum field.
     static func ofRow(_ row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
         if isInHardware, row.count >= RowFormat.headerSize {
             return tarn_crc32c_of_row(table, key.baseAddress, key.count, row.baseAddress, row.count)
@@ -47,7 +48,7 @@ package struct CRC32C {
         return crc.value
     }
 
-    /// The state after more bytes, on a processor without the instruction.
+    /// Updates a state in software, for processors without the instruction.
     static func inSoftware(_ state: UInt32, _ bytes: Bytes) -> UInt32 {
         tables.withUnsafeBufferPointer { t in
             var crc = state

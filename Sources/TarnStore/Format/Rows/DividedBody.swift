@@ -1,19 +1,19 @@
-// Bodies of which only the long values are compressed: numbers, dates, references and short texts are read without decompressing
-// anything, and a frame holds what is worth it.
+// Divided bodies: only the long values are compressed. Numbers, dates, references and short texts
+// can be read without decompression.
 //
-//   directory (as of the whole body), short values, frame of the long values
+//   directory (that of the whole body), short values, frame of the long values
 //
-// Short and long values stand one after the other, each kind in the order of the directory. Whether a value is short is seen from its
-// length, which the directory has.
+// Short values and long values are each stored contiguously, in the order of the directory. The
+// length of a value, known from the directory, decides its kind.
 
-/// What the directory of a body says of where its values are, whether they stand as in a whole body or divided.
+/// The layout of a body, from its directory: where its values are in whole and in divided form.
 struct DividedBody {
     private let bytes: Bytes
     let count: Int
     private let isWide: Bool
     let valuesStart: Int
 
-    /// Nil if the directory does not fit the bytes.
+    /// Reads the directory. Nil if it does not fit the bytes.
     init?(_ bytes: Bytes, isWide: Bool) {
         guard bytes.count >= 2 else { return nil }
         let count = Int(bytes.load(0, UInt16.self)), start = 2 + count * (isWide ? 6 : 4)
@@ -29,7 +29,7 @@ struct DividedBody {
         isWide ? Int(bytes.load(4 + index * 6, UInt32.self)) : Int(bytes.load(4 + index * 4, UInt16.self))
     }
 
-    /// How long all short and all long values are together. Nil if the offsets do not ascend.
+    /// The total lengths of short and of long values, in bytes. Nil if the offsets do not ascend.
     var lengths: (short: Int, long: Int)? {
         var short = 0, previous = 0
         for index in 0..<count {
@@ -41,13 +41,14 @@ struct DividedBody {
         return (short, previous - short)
     }
 
-    /// The same of a whole body. Nil also if its values do not end where it does: dictionaries are trained without a look at checksums.
+    /// The total lengths in a whole body. Nil also if the values do not end where the body does.
+    /// Training reads rows without checking their checksums.
     var lengthsOfWhole: (short: Int, long: Int)? {
         guard let lengths, lengths.short + lengths.long == bytes.count - valuesStart else { return nil }
         return lengths
     }
 
-    /// How long the short values before a place are together.
+    /// Returns the total length of the short values before an index of the directory, in bytes.
     func shortLength(before index: Int) -> Int {
         var short = 0, previous = 0
         for index in 0..<index {
@@ -58,7 +59,8 @@ struct DividedBody {
         return short
     }
 
-    /// Calls the closure with each run of neighbouring values of one kind: where it begins and ends in a whole body, counted from where values begin.
+    /// Calls the closure with each run of adjacent values of one kind.
+    /// The range is that of the whole body, relative to the first value.
     @inline(__always)
     func forEachRun(_ body: (_ isShort: Bool, _ range: Range<Int>) -> Void) {
         var start = 0, previous = 0, isShort = true
@@ -77,9 +79,10 @@ struct DividedBody {
 }
 
 extension RowContext {
-    /// Appends a body as it is stored compressed. Nil, and nothing is appended, if that is not worth it.
+    /// Appends the compressed form of a body.
+    /// Nil if compression does not pay; nothing is appended then.
     ///
-    /// - Returns: the form in which it was compressed, as the row's header names it.
+    /// - Returns: The compression form for the row's header.
     func compress(_ body: RowBody, _ dictionary: RowDictionary, into writer: inout ByteWriter) -> UInt8? {
         let bytes = body.bytes
         guard let divided = DividedBody(bytes, isWide: body.isWide), let lengths = divided.lengthsOfWhole,
@@ -106,7 +109,7 @@ extension RowContext {
         return RowFormat.zstdLongValues
     }
 
-    /// Puts a divided body together again. Nil if it is damaged.
+    /// Reassembles a divided body. Nil if it is damaged.
     func whole(_ stored: Bytes, isWide: Bool, _ dictionary: RowDictionary, into room: (Int) -> UnsafeMutableRawBufferPointer) -> Bytes? {
         guard let divided = DividedBody(stored, isWide: isWide), let lengths = divided.lengths, lengths.long > 0,
             lengths.short + lengths.long <= RowCompression.largestBody,
@@ -133,7 +136,7 @@ extension RowContext {
 }
 
 extension RowFormat {
-    /// Whether a whole body is stored divided when it is compressed.
+    /// Returns whether a whole body is divided when it is compressed.
     static func isDivided(_ body: RowBody) -> Bool {
         guard let lengths = DividedBody(body.bytes, isWide: body.isWide)?.lengthsOfWhole else { return false }
         return isDivided(longValues: lengths.long, of: body.bytes.count)
@@ -141,7 +144,7 @@ extension RowFormat {
 }
 
 extension RowBody {
-    /// Appends what of a whole body is compressed: what a dictionary is to know.
+    /// Appends the part of a whole body that is compressed: the training input for a dictionary.
     func appendCompressible(to writer: inout ByteWriter) {
         guard let divided = DividedBody(bytes, isWide: isWide), RowFormat.isDivided(self) else { return writer.append(bytes) }
         divided.forEachRun { isShort, range in

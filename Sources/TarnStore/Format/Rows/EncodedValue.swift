@@ -1,12 +1,13 @@
-// A value where it stands: a tag and a payload, read without copying.
+// An encoded value, read in place.
 
 import Foundation
 
+/// A tag and a payload, read without copying.
 @usableFromInline
 package struct EncodedValue {
     @usableFromInline package let bytes: Bytes
 
-    /// The bytes are not empty.
+    /// Creates a view of a value. The bytes must not be empty.
     package init(_ bytes: Bytes) { self.bytes = bytes }
 
     @inlinable
@@ -37,7 +38,8 @@ package struct EncodedValue {
         }
     }
 
-    /// Whether another value says all that this one says: the same, or a reference to the same record with a position.
+    /// Returns whether another value contains all information of this one.
+    /// It is equal, or it adds a position to a reference to the same record.
     package func isContained(in other: EncodedValue) -> Bool {
         if Bytes.equal(bytes, other.bytes) { return true }
         guard tag == ValueTag.reference, other.tag == ValueTag.positionedReference, let a = reference, let b = other.reference
@@ -49,7 +51,8 @@ package struct EncodedValue {
         tag == ValueTag.positionedReference && bytes.count > 5 ? bytes.load(1, UInt32.self) : nil
     }
 
-    /// Calls the closure with every storage key of a list of references. False if the list is malformed.
+    /// Calls the closure with each storage key of a reference list.
+    /// Returns false if the list is malformed.
     @discardableResult
     package func forEachReference(_ body: (Bytes) throws -> Void) rethrows -> Bool {
         guard tag == ValueTag.references else { return false }
@@ -63,7 +66,7 @@ package struct EncodedValue {
         return true
     }
 
-    /// Calls the closure with every element of an array. False if the array is malformed.
+    /// Calls the closure with each element of an array. Returns false if the array is malformed.
     @discardableResult
     package func forEachElement(_ body: (EncodedValue) throws -> Void) rethrows -> Bool {
         guard tag == ValueTag.array else { return false }
@@ -100,9 +103,10 @@ package struct EncodedValue {
         }
     }
 
-    /// A copy, decoded. Nil if it is malformed.
+    /// Returns a decoded copy. Nil if the value is malformed.
     ///
-    /// - Parameter digestKey: the whole key of a record that is stored under a digest; of a reference without one, the digest is the key.
+    /// - Parameter digestKey: Looks up the whole key of a record that is stored under a digest. If
+    ///   it returns nil, the decoded key is the digest.
     package func decoded(digestKey: (Bytes) -> RecordKey? = { _ in nil }) -> Value? {
         func key(_ bytes: Bytes) -> RecordKey? { RecordKey(storageKey: bytes) ?? digestKey(bytes) ?? RecordKey(reference: bytes) }
         switch tag {
@@ -152,7 +156,7 @@ extension ByteWriter {
         }
     }
 
-    /// A value that fits a signed integer is stored as one.
+    /// Appends an integer. A value that fits `Int64` is stored as a signed integer.
     package mutating func appendValue(_ value: UInt64) {
         if let signed = Int64(exactly: value) { return appendValue(signed) }
         append(ValueTag.uint)
@@ -209,7 +213,7 @@ extension ByteWriter {
         }
     }
 
-    /// One element of a list of references; the list's tag stands before the first.
+    /// Appends an element of a reference list. The tag of the list precedes the first element.
     package mutating func appendReferenceElement(_ key: Bytes) {
         append(UInt8(key.count))
         append(key)

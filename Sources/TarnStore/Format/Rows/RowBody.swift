@@ -1,8 +1,8 @@
-/// A body: the directory and the values. Every access is bounds-checked; a malformed body has no fields.
+/// A body: directory and values. Every access is bounds-checked; a malformed body has no fields.
 package struct RowBody {
-    /// The whole body; of one that is `lent` divided, what is stored of it.
+    /// The whole body. For a divided body, its stored form.
     private let stored: Bytes
-    /// Where the long values come from if they are still compressed.
+    /// The source of the long values while they are compressed. Nil for a whole body.
     let lent: UnsafeMutablePointer<LentBody>?
     private let fields: UInt16
     package let isWide: Bool
@@ -10,12 +10,12 @@ package struct RowBody {
     package var count: Int { Int(fields) }
     private var valuesStart: Int { 2 + count * (isWide ? 6 : 4) }
 
-    /// Nil if the directory does not fit the bytes.
+    /// Creates a view of a whole body. Nil if the directory does not fit the bytes.
     package init?(_ bytes: Bytes, isWide: Bool) {
         self.init(bytes, isWide: isWide, lent: nil)
     }
 
-    /// A divided body, whose long values are decompressed when the first of them is asked for.
+    /// Creates a view of a divided body, whose long values are decompressed on first access.
     init?(_ bytes: Bytes, isWide: Bool, lent: UnsafeMutablePointer<LentBody>?) {
         guard bytes.count >= 2 else { return nil }
         let fields = bytes.load(0, UInt16.self)
@@ -26,7 +26,7 @@ package struct RowBody {
         self.lent = lent
     }
 
-    /// A body that was one already, of a row with this header.
+    /// Recreates a view that was checked before, from the body and the header of its row.
     init(checked stored: Bytes, _ header: UnsafeRawPointer, _ lent: UnsafeMutablePointer<LentBody>?) {
         self.stored = stored
         fields = stored.load(0, UInt16.self)
@@ -34,18 +34,18 @@ package struct RowBody {
         self.lent = lent
     }
 
-    /// The directory and the values. None if a divided body turns out to be damaged.
+    /// The directory and the values. Empty if a divided body is damaged.
     package var bytes: Bytes { lent == nil ? stored : whole ?? Bytes(start: nil, count: 0) }
 
-    /// The directory, in any case.
+    /// The bytes that begin with the directory. Never decompresses.
     var directory: Bytes { stored }
 
     var isDivided: Bool { lent != nil }
 
-    /// Whether the long values of a divided body could not be decompressed when they were asked for. It then has none of them.
+    /// Indicates that decompressing the long values failed. The body then has no long values.
     var isDamaged: Bool { lent?.pointee.isDamaged ?? false }
 
-    /// A divided body as a whole one. Nil if it is damaged.
+    /// The body in whole form. Nil if it is divided and damaged.
     var undivided: RowBody? { lent == nil ? self : whole.flatMap { RowBody($0, isWide: isWide) } }
 
     private var whole: Bytes? { lent?.pointee.whole() }
@@ -56,7 +56,7 @@ package struct RowBody {
         isWide ? Int(stored.load(2 + index * 6 + 2, UInt32.self)) : Int(stored.load(2 + index * 4 + 2, UInt16.self))
     }
 
-    /// The value at a place of the directory. Nil if its offsets make no sense.
+    /// Returns the value at an index of the directory. Nil if its offsets are invalid.
     package func value(at index: Int) -> EncodedValue? {
         let start = valuesStart + (index == 0 ? 0 : end(at: index - 1)), end = valuesStart + end(at: index)
         guard lent == nil else { return dividedValue(at: index, start..<max(start, end)) }
@@ -77,7 +77,7 @@ package struct RowBody {
         return EncodedValue(stored.slice(start..<start + range.count))
     }
 
-    /// The value of a field. Nil if it is absent.
+    /// Returns the value of a field. Nil if it is absent.
     package func value(of id: UInt16) -> EncodedValue? {
         var low = 0, high = count
         while low < high {
@@ -89,7 +89,9 @@ package struct RowBody {
         return nil
     }
 
-    /// Ids ascend, offsets ascend and end with the bytes, and every value is well-formed.
+    /// Indicates that the directory is consistent and every value is well-formed.
+    /// In a consistent directory, ids and offsets ascend and the last offset is the end of the
+    /// bytes.
     package var isWellFormed: Bool {
         var previous = -1
         for index in 0..<count {

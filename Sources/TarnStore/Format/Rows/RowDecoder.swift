@@ -1,12 +1,12 @@
-// Rows outside of a store: bytes of a file of unknown health, and the dictionaries that were found in it.
+// Decoding rows outside a store: from a file that may be damaged, with the dictionaries in it.
 
-/// Reads rows, compressed or not. For one thread at a time.
+/// Decodes rows, compressed or not. To be used by one thread at a time.
 package final class RowDecoder {
-    /// Why a row cannot be read.
+    /// The reason why a row cannot be decoded.
     package enum Failure: Error {
-        /// It is no row, or its frame is damaged.
+        /// The bytes are no row, or the frame is damaged.
         case malformed
-        /// The dictionary that it needs is not there.
+        /// The row's dictionary was not added.
         case noDictionary(UInt16)
     }
 
@@ -15,9 +15,9 @@ package final class RowDecoder {
 
     package init() {}
 
-    /// Makes a dictionary known.
+    /// Adds a dictionary.
     ///
-    /// - Returns: whether zstd can use it.
+    /// - Returns: Whether zstd can use it.
     package func add(dictionary id: UInt16, _ bytes: [UInt8]) -> Bool {
         dictionaries[id] = RowDictionary(id: id, bytes: bytes)
         return dictionaries[id] != nil
@@ -25,14 +25,14 @@ package final class RowDecoder {
 
     package func hasDictionary(_ id: UInt16) -> Bool { dictionaries[id] != nil }
 
-    /// Runs a closure; rows that it reads are valid until it returns.
+    /// Runs a closure. Rows decoded in it are valid until it returns.
     package func lending<Result>(_ body: () throws -> Result) rethrows -> Result {
         let mark = context?.mark ?? 0
         defer { context?.release(to: mark) }
         return try body()
     }
 
-    /// A row with its whole body, valid until the `lending` closure around the call returns.
+    /// Decodes a row with its whole body. Valid until the enclosing `lending` closure returns.
     package func view(_ bytes: Bytes) throws(Failure) -> RowView {
         if let row = RowView(bytes) { return row }
         guard let id = RowView.dictionary(of: bytes) else { throw .malformed }

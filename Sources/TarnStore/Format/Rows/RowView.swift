@@ -1,15 +1,15 @@
-/// A row as it stands in the store.
+/// A row in its stored form, read in place.
 package struct RowView {
     package let bytes: Bytes
     package let body: RowBody
 
-    /// Nil if it is not an uncompressed row of a format that can be read here.
+    /// Creates a view of an uncompressed row. Nil for a compressed row or an unknown format.
     package init?(_ bytes: Bytes) {
         guard bytes.count >= RowFormat.headerSize, bytes[2] == RowFormat.uncompressed else { return nil }
         self.init(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count))
     }
 
-    /// A row whose body was decompressed. Nil if it is not a row of a format that can be read here.
+    /// Creates a view of a row with a decompressed body. Nil for an unknown format.
     init?(_ bytes: Bytes, body: Bytes, lent: UnsafeMutablePointer<LentBody>? = nil) {
         guard bytes.count >= RowFormat.headerSize + 2, bytes[0] == RowFormat.version,
             bytes[1] & ~RowFormat.allFlags == 0, let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0, lent: lent)
@@ -18,7 +18,7 @@ package struct RowView {
         self.body = body
     }
 
-    /// The same row with a whole body. Nil if its body is divided and damaged.
+    /// The row with a whole body. Nil if the body is divided and damaged.
     var undivided: RowView? { body.isDivided ? body.undivided.map { RowView(bytes, $0) } : self }
 
     private init(_ bytes: Bytes, _ body: RowBody) {
@@ -26,12 +26,12 @@ package struct RowView {
         self.body = body
     }
 
-    /// A row that was one already, of which only the header and the body are known.
+    /// Recreates a view that was checked before. Only the header and the body are known.
     init(header: UnsafeRawPointer, _ body: RowBody) {
         self.init(Bytes(start: header, count: RowFormat.headerSize), body)
     }
 
-    /// The dictionary that the stored bytes of a row name, if they are compressed.
+    /// Returns the dictionary id in the header of a stored row. Nil if the row is uncompressed.
     static func dictionary(of row: Bytes) -> UInt16? {
         guard row.count > RowFormat.headerSize, row[2] == RowFormat.zstd || row[2] == RowFormat.zstdLongValues else { return nil }
         return row.load(4)
@@ -47,12 +47,12 @@ package struct RowView {
         RowView.hasValidChecksum(bytes, table: table, key: key)
     }
 
-    /// The checksum is over the stored bytes: it can be checked without the dictionary.
+    /// Checks the checksum. It covers the stored bytes, so no dictionary is needed.
     package static func hasValidChecksum(_ row: Bytes, table: UInt32, key: Bytes) -> Bool {
         row.count >= RowFormat.headerSize && row.load(8, UInt32.self) == checksum(of: row, table: table, key: key)
     }
 
-    /// The checksum of complete row bytes; what stands in their checksum field does not matter.
+    /// Computes the checksum of a complete row. The header's checksum field is ignored.
     package static func checksum(of row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
         CRC32C.ofRow(row, table: table, key: key)
     }

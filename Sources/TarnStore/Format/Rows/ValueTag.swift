@@ -1,4 +1,4 @@
-/// The first byte of a value.
+/// The tags: the first byte of a value selects the form of its payload.
 @usableFromInline
 package enum ValueTag {
     @inlinable package static var null: UInt8 { 0 }
@@ -12,11 +12,11 @@ package enum ValueTag {
     package static let double: UInt8 = 5
     /// A decimal in its canonical text (`ExactDecimal.description`), ASCII.
     package static let decimal: UInt8 = 6
-    /// UTF-8; enumerations as well.
+    /// UTF-8. Also used for enumerations.
     package static let string: UInt8 = 7
-    /// As they are.
+    /// Raw bytes.
     package static let bytes: UInt8 = 8
-    /// 8 bytes: microseconds since 1970, two's complement.
+    /// 8 bytes: microseconds since 1970-01-01T00:00:00Z, two's complement.
     package static let date: UInt8 = 9
     /// 16 bytes.
     package static let uuid: UInt8 = 10
@@ -28,10 +28,10 @@ package enum ValueTag {
     package static let array: UInt8 = 13
     /// A storage key.
     package static let reference: UInt8 = 14
-    /// A u32 position among the referrers of the same target, a storage key.
+    /// A u32 position among the referrers of the same target, then a storage key.
     package static let positionedReference: UInt8 = 15
-    /// For each: u8 length, storage key.
+    /// For each reference: u8 length, storage key.
     package static let references: UInt8 = 16
-    /// References in a table of their own: u64 list id, u32 count, 16 bytes of a digest (`EdgeList`).
+    /// References in an edge table: u64 list id, u32 count, 16 bytes of a digest (`EdgeList`).
     package static let edges: UInt8 = 17
 }

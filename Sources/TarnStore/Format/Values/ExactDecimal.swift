@@ -1,17 +1,18 @@
-// Decimal numbers of any length, exactly as they were written: amounts of money, not measurements.
+// Decimal numbers of any length, exactly as written: for amounts of money, not for measurements.
 
 /// A decimal number, exact, of any length.
 ///
-/// Numbers that are equal are equal here, however they were written: `1.50`, `1.5` and `15e-1`. There is no arithmetic.
+/// Equality is numeric: `1.50`, `1.5` and `15e-1` are equal. There is no arithmetic.
 public struct ExactDecimal: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Indicates a number below zero.
     public let isNegative: Bool
     /// The significant digits, 0–9, without leading and trailing zeros. Empty for zero.
     public let digits: [UInt8]
-    /// Where the point is: the value is 0.d₁d₂d₃… × 10^exponent. 0 for zero.
+    /// The position of the decimal point: the value is 0.d₁d₂d₃… × 10^exponent. 0 for zero.
     public let exponent: Int32
 
-    /// Reads a number in JSON's form (RFC 8259 §6), with an optional `+` and leading zeros allowed. Nil for anything else, and
-    /// for an exponent beyond 32 bits.
+    /// Parses a number in JSON's form (RFC 8259 §6). A leading `+` and leading zeros are allowed.
+    /// Nil for any other text, and if the exponent exceeds 32 bits.
     public init?(_ text: String) {
         var text = text
         guard let value = text.withUTF8({ ExactDecimal(ascii: Bytes($0)) }) else { return nil }
@@ -49,7 +50,7 @@ public struct ExactDecimal: Sendable, Hashable, Comparable, CustomStringConverti
                 index += 1
             }
             while index < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[index]) {
-                // Far beyond what fits, the value no longer matters.
+                // A larger power cannot pass the 32-bit check below, so its digits are ignored.
                 if power < 1 << 40 { power = power * 10 + Int64(text[index] - UInt8(ascii: "0")) }
                 powerDigits += 1
                 index += 1
@@ -72,7 +73,7 @@ public struct ExactDecimal: Sendable, Hashable, Comparable, CustomStringConverti
         self.digits = digits
     }
 
-    /// JSON's form: plain where that is short, else with an exponent.
+    /// The number in JSON's form: plain if that is short, otherwise with an exponent.
     public var description: String {
         guard !digits.isEmpty else { return "0" }
         var text = isNegative ? "-" : ""
@@ -106,9 +107,12 @@ public struct ExactDecimal: Sendable, Hashable, Comparable, CustomStringConverti
 }
 
 extension ByteWriter {
-    /// Order-preserving, with one of the tuple layer's codes for user types, 40: then 01 for a negative number, 02 for zero, 03
-    /// for a positive one; for the last two nothing more or: the exponent (32 bits, biased, big-endian), each digit plus one,
-    /// 00. Of a negative number everything behind the 01 is complemented.
+    /// Appends an order-preserving encoding under 40, a code that the tuple layer reserves for
+    /// users.
+    ///
+    /// The next byte is 01 for a negative number, 02 for zero, 03 for a positive one. Zero ends
+    /// there. Otherwise the exponent follows (32 bits, biased, big-endian), then each digit plus
+    /// one, then 00. In a negative number all bytes after the 01 are complemented.
     package mutating func appendTuple(_ value: ExactDecimal) {
         append(TupleCode.decimal)
         guard !value.digits.isEmpty else { return append(2) }
@@ -122,7 +126,8 @@ extension ByteWriter {
 }
 
 extension TupleReader {
-    /// The length of the decimal element at the beginning of these bytes, nil if it does not end there.
+    /// Returns the length of the decimal element at the beginning of the bytes.
+    /// Nil if the element is cut off.
     static func decimalLength(_ bytes: Bytes) -> Int? {
         guard bytes.count >= 2 else { return nil }
         if bytes[1] == 2 { return 2 }
@@ -136,7 +141,7 @@ extension TupleReader {
         return nil
     }
 
-    /// Decodes an element whose length was found.
+    /// Decodes an element of known length.
     static func decimal(_ bytes: Bytes) -> ExactDecimal? {
         if bytes[1] == 2 { return ExactDecimal("0") }
         let mask: UInt8 = bytes[1] == 1 ? 0xFF : 0

@@ -1,26 +1,29 @@
-// Points in time as microseconds since 1970-01-01T00:00:00Z, and their RFC 3339 form.
+// Points in time with microsecond resolution, and their RFC 3339 form.
 
 internal import Glibc
 
-/// A point in time, in microseconds since 1970-01-01T00:00:00Z. Leap seconds do not count, as in POSIX.
+/// A point in time, in microseconds since 1970-01-01T00:00:00Z.
+/// As in POSIX, leap seconds are ignored.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Since 1970-01-01T00:00:00Z.
+    /// Microseconds since 1970-01-01T00:00:00Z.
     public var microseconds: Int64
 
-    /// A point in time so many microseconds after 1970-01-01T00:00:00Z.
+    /// Creates a point in time from microseconds since 1970-01-01T00:00:00Z.
     public init(microseconds: Int64) {
         self.microseconds = microseconds
     }
 
-    /// The time of the system's clock.
+    /// The current time of the system's clock.
     package static var systemTime: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
-    /// Reads an RFC 3339 date-time (§5.6): `2026-11-21T02:19:00.25+01:00`. `t`, `z` and a space for the `T` are allowed;
-    /// digits beyond microseconds are cut off; second 60 counts as the first of the next minute. Nil for anything else.
+    /// Parses an RFC 3339 date-time (§5.6), such as `2026-11-21T02:19:00.25+01:00`.
+    ///
+    /// `t` and `z` are allowed, and a space instead of `T`. Digits beyond microseconds are cut off.
+    /// Second 60 counts as the first second of the next minute. Nil for any other text.
     public init?(_ text: String) {
         var text = text
         guard let value = text.withUTF8({ Timestamp(rfc3339: Bytes($0)) }) else { return nil }
@@ -28,7 +31,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 
     package init?(rfc3339 text: Bytes) {
-        // yyyy-mm-ddThh:mm:ss is 19 bytes, the shortest offset one more.
+        // yyyy-mm-ddThh:mm:ss has 19 bytes, the shortest offset one more.
         guard text.count >= 20,
             let year = text.number(0, 4), text[4] == UInt8(ascii: "-"),
             let month = text.number(5, 2), text[7] == UInt8(ascii: "-"),
@@ -69,10 +72,11 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         microseconds = seconds * 1_000_000 + fraction
     }
 
-    /// Puts a date of the proleptic Gregorian calendar together; second 60 counts as the first of the next minute.
+    /// Creates a point in time from a date of the proleptic Gregorian calendar.
+    /// Second 60 counts as the first second of the next minute.
     ///
-    /// - Parameter offset: minutes east of UTC.
-    /// - Returns: nil if a piece is out of its range.
+    /// - Parameter offset: Minutes east of UTC.
+    /// - Returns: Nil if a component is out of range.
     package init?(
         year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, microsecond: Int = 0, offset: Int = 0
     ) {
@@ -87,8 +91,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
-    /// RFC 3339 in UTC, with a fraction only if there is one: `2026-11-21T01:19:00.25Z`. Years outside 0–9999 have a sign
-    /// and as many digits as they need (ISO 8601 §4.1.2.4).
+    /// The RFC 3339 form in UTC, such as `2026-11-21T01:19:00.25Z`. A zero fraction is omitted.
+    /// Years outside 0–9999 have a sign and at least six digits (ISO 8601 §4.1.2.4).
     public var description: String {
         let (days, time) = microseconds.flooredDivision(by: 86_400_000_000)
         let (year, month, day) = Timestamp.civil(days)
@@ -115,7 +119,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
-    /// Days since 1970-01-01 in the proleptic Gregorian calendar. Years begin in March, so that the leap day is the last.
+    /// Returns the days since 1970-01-01 in the proleptic Gregorian calendar.
+    /// Years begin in March here, so that the leap day is the last of its year.
     private static func days(toYear year: Int, month: Int, day: Int) -> Int64 {
         let y = Int64(month <= 2 ? year - 1 : year)
         let (era, yearOfEra) = y.flooredDivision(by: 400)
@@ -146,7 +151,7 @@ extension Int64 {
 }
 
 extension Bytes {
-    /// The value of that many ASCII digits.
+    /// Parses exactly that many ASCII digits. Nil if there are fewer.
     fileprivate func number(_ offset: Int, _ digits: Int) -> Int? {
         guard offset + digits <= count else { return nil }
         var value = 0
@@ -159,19 +164,19 @@ extension Bytes {
 }
 
 extension Timestamp {
-    /// So many seconds after 1970-01-01T00:00:00Z, or the nearest point in time that there is.
+    /// Creates a point in time from seconds since 1970-01-01T00:00:00Z, clamped to the range.
     package init(clampingSeconds seconds: Int) {
         let (product, overflows) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000)
         self.init(microseconds: overflows ? (seconds < 0 ? .min : .max) : product)
     }
 
-    /// The microseconds since another point in time, or the nearest number that there is.
+    /// Returns the microseconds since another point in time, clamped to the range of `Int64`.
     package func elapsed(since other: Timestamp) -> Int64 {
         let (difference, overflows) = microseconds.subtractingReportingOverflow(other.microseconds)
         return overflows ? (microseconds < 0 ? .min : .max) : difference
     }
 
-    /// The point in time so many seconds earlier, or the nearest that there is.
+    /// Returns the point in time that many seconds earlier, clamped to the range.
     package func earlier(bySeconds seconds: Int) -> Timestamp {
         let elapsed = elapsed(since: Timestamp(clampingSeconds: seconds))
         return Timestamp(microseconds: elapsed)

@@ -2,31 +2,45 @@
 
 import Foundation
 
-/// A value of a field. What is absent from a record has none.
+/// The value of a field. An absent field has none.
 public enum Value: Sendable, Hashable {
+    /// A field that is present without a value, as JSON's `null`.
     case null
+    /// A Boolean value.
     case bool(Bool)
+    /// A signed integer.
     case int(Int64)
     /// An integer above `Int64.max`.
     case uint(UInt64)
+    /// A double-precision number.
     case double(Double)
+    /// A decimal number of any length.
     case decimal(ExactDecimal)
+    /// A text, or the case of an enumeration.
     case string(String)
+    /// Raw bytes.
     case bytes([UInt8])
+    /// A point in time.
     case date(Timestamp)
+    /// A UUID.
     case uuid(UUID)
+    /// A URL as text.
     case url(String)
     /// Compact JSON text.
     case json(String)
+    /// A list of scalar values.
     case array([Value])
     /// The key of one record of another entity.
     case reference(RecordKey)
+    /// The keys of the records of a to-many relationship.
     case references([RecordKey])
 }
 
 extension Value {
-    /// Appends the value as JSON (RFC 8259): dates as RFC 3339 text, UUIDs in lower case, bytes as base64, a reference as its key. Doubles
-    /// that JSON cannot say (NaN, infinities) become null.
+    /// Appends the value as JSON (RFC 8259).
+    ///
+    /// Dates become RFC 3339 text, UUIDs lowercase text, bytes base64, references their keys.
+    /// Doubles that JSON cannot represent (NaN, infinities) become null.
     public func appendJSON(to text: inout String) {
         switch self {
         case .null: text += "null"
@@ -58,13 +72,14 @@ extension Value {
         }
     }
 
+    /// The value as JSON.
     public var jsonText: String {
         var text = ""
         appendJSON(to: &text)
         return text
     }
 
-    /// For people: text without quotes, everything else as JSON.
+    /// The value for people: texts, dates, UUIDs and base64 without quotes, other values as JSON.
     public var plainText: String {
         switch self {
         case .null: ""
@@ -79,7 +94,8 @@ extension Value {
 }
 
 extension RecordKey {
-    /// A number or a string; an array for a composite key; `{"digest": "…"}` with the storage key in hexadecimal for ``isDigest``.
+    /// Appends the key as JSON: a number or a string, or an array for a composite key.
+    /// If ``isDigest``, it becomes `{"digest": "…"}` with the storage key in hexadecimal.
     public func appendJSON(to text: inout String) {
         if components.count > 1 { text += "[" }
         for (index, component) in components.enumerated() {
@@ -96,7 +112,7 @@ extension RecordKey {
 }
 
 extension String {
-    /// Appends a JSON string (RFC 8259 §7): only what must be escaped is.
+    /// Appends a JSON string (RFC 8259 §7). Only characters that must be escaped are escaped.
     public mutating func appendJSONString(_ string: String) {
         self += "\""
         // Most strings need no escape at all.

@@ -80,8 +80,9 @@ private struct Walk {
         }
     }
 
-    /// Returns the length of the prefix that an entry shares with all others whose order the index
-    /// does not know; 0 if it knows the order.
+    /// Returns the length of an entry's prefix if the index does not know its order, else 0.
+    ///
+    /// The prefix is the part that it shares with all others whose order is not known.
     private func cutLength(_ key: Bytes) -> Int {
         switch path.source {
         case .rows, .members: return StorageKey.isDigest(key) ? StorageKey.longest + 1 : 0
@@ -144,8 +145,9 @@ private struct Walk {
         return true
     }
 
-    /// Returns the key of the entry with the span's fixed values, the start's values and the
-    /// start's storage key, or a prefix before it.
+    /// Returns the key of the entry at which a walk starts, or a prefix before it.
+    ///
+    /// The entry has the span's fixed values, the start's values and the start's storage key.
     private func startKey(_ start: WalkStart, in span: KeySpan) -> (bytes: [UInt8], isCut: Bool) {
         switch path.source {
         case .rows, .members:

@@ -3,8 +3,9 @@
 internal import Glibc
 
 extension EncodedValue {
-    /// Returns a number below 0, 0, or above 0, as the value is less than, equal to, or greater
-    /// than the operand; nil if its type has no place in this order.
+    /// Compares the value with an operand: below 0 for less, 0 for equal, above 0 for greater.
+    ///
+    /// The result is nil if the value's type has no place in this order.
     ///
     /// Text without regard to case has to be folded before the call.
     @inline(__always)

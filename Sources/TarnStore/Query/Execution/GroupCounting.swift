@@ -107,8 +107,9 @@ struct GroupCounting {
         return groups.result
     }
 
-    /// The number of entries of a group read one by one. After that it pays to seek to the group's
-    /// end and to count the entries in between.
+    /// The number of entries of a group that are read one by one.
+    ///
+    /// After that it pays to seek to the group's end and to count the entries in between.
     private static let longGroup = 32
 
     /// Counts the entries of a group after the current one, and returns the entry behind the group.

@@ -9,8 +9,10 @@ struct IncludedPlaces {
     /// The storage keys of the records.
     let keys: StorageKeys
 
-    /// Targets without a record in the result: their keys, positions in these keys, and the end of
-    /// each owner's part. If there are no keys, there are no ends.
+    /// Targets without a record in the result.
+    ///
+    /// These are their keys, positions in the keys, and the end of each owner's part. If there are
+    /// no keys, there are no ends.
     struct Others {
         var keys: [RecordKey?] = []
         var targets: [Int32] = [], ends: [Int32] = []

@@ -1,7 +1,6 @@
 // Patterns of `like`: compiled once, matched on the text's bytes without allocation.
 
-/// A compiled pattern: `%` matches any text, `_` one Unicode scalar; `\` escapes the next
-/// character.
+/// A compiled pattern: `%` is any text, `_` one Unicode scalar; `\` escapes the next character.
 struct LikePattern {
     /// A byte of a literal part, `any`, or `one`.
     typealias Token = UInt16

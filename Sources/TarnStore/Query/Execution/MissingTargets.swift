@@ -7,8 +7,7 @@ public struct MissingTargets: Sendable {
     /// Keys are `.reference` values. For a joined relationship these are the values that no record
     /// has.
     public var targets: [Value]
-    /// The number of further targets of a joined relationship, whose values are too long for its
-    /// index.
+    /// The number of further targets of a joined relationship, too long for its index.
     public var unnamedCount: Int
     /// The token for the next part of the list; nil if there is none.
     public var next: ContinuationToken?

@@ -67,8 +67,9 @@ final class QueryEvaluation {
         }
     }
 
-    /// Returns a value of an uncompressed row of an entity if it is at its position in a row with
-    /// every field. It is not empty.
+    /// Returns a value of an uncompressed row of an entity, not empty.
+    ///
+    /// The result is nil if the value is not at its position in a row that has every field.
     @inline(__always)
     private static func value(of field: UInt16, at rank: Int, in row: Bytes, of entity: UInt16) -> Bytes? {
         let place = RowFormat.headerSize + 2 + rank * 4

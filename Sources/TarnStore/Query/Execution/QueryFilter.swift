@@ -1,10 +1,12 @@
 // A condition as a flat program: tests with jumps, evaluated on the bytes of each row.
 
-/// The program of a condition. It owns its memory, which never changes, so running it does no
-/// reference counting.
+/// The program of a condition.
+///
+/// It owns its memory, which never changes, so running it does no reference counting.
 final class QueryFilter {
-    /// One test, and the next instruction for each outcome: an index of the program, `accept` or
-    /// `reject`.
+    /// One test, and the next instruction for each outcome.
+    ///
+    /// The next instruction is an index of the program, `accept` or `reject`.
     struct Instruction {
         enum Code: UInt8 {
             case isMissing, equal, less, lessOrEqual, greater, greaterOrEqual, isIn, hasPrefix, containsText, containsElement,

@@ -28,8 +28,9 @@ private struct ScanBatch {
 }
 
 extension QueryRun {
-    /// Calls a closure with every record of the spans that meets the condition, in key order, until
-    /// it returns false.
+    /// Calls a closure with every record of the spans that meets the condition.
+    ///
+    /// The records are in key order. The scan stops when the closure returns false.
     ///
     /// A row is longer than the part that the condition reads, so nearly every row would cost two
     /// or three cache misses. Therefore the values that the condition reads are prefetched a few

@@ -2,8 +2,9 @@
 
 internal import LMDB
 
-/// A run of a query. It is a class, since closures capture it and its many fields are
-/// reference-counted.
+/// A run of a query.
+///
+/// It is a class, since closures capture it and its many fields are reference-counted.
 final class QueryRun {
     let access: StoreAccess
     let query: CompiledQuery
@@ -34,8 +35,9 @@ final class QueryRun {
         evaluation = QueryEvaluation(access, query.places, filter)
     }
 
-    /// Calls a closure with the storage key and the row of each record of the result, in its order,
-    /// until it returns false.
+    /// Calls a closure with the storage key and the row of each record of the result, in its order.
+    ///
+    /// It stops when the closure returns false.
     func forEach(_ body: (Bytes, RowView) throws -> Bool) throws {
         guard query.limit > 0 else { return }
         switch chosen.form {

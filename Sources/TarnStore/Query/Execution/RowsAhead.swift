@@ -34,8 +34,9 @@ struct RowsAhead: ~Copyable {
 
     var count: Int { entries.count }
 
-    /// Whether a batch is complete. A larger one would be wasted if all of its rows are in the
-    /// result.
+    /// Whether a batch is complete.
+    ///
+    /// A larger one would be wasted if all of its rows are in the result.
     var isFull: Bool { entries.count >= min(PageLookup.most, max(1, wanted - given)) }
 
     /// - Parameter row: the row's bytes; nil if it has to be located.

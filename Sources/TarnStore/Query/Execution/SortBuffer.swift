@@ -22,8 +22,7 @@ struct SortBuffer: ~Copyable {
     private let kept: Int
     private let entity: String
     private let pruningSize: Int
-    /// Whether all wanted positions are present; `lastKept` is the last of them, and later ones do
-    /// not matter.
+    /// Whether all wanted positions are present: those after `lastKept` do not matter.
     private var isFull = false
     private var lastKept = Entry(prefix: 0, offset: 0, length: 0, sortKeyLength: 0)
 

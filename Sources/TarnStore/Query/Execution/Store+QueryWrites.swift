@@ -99,8 +99,7 @@ extension Store {
         try run(queryWrite(query, isLocal: true) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 
-    /// Sets fields and marks the records as changed locally; the calling task is suspended
-    /// meanwhile.
+    /// Sets fields and marks the records as local changes; the task is suspended meanwhile.
     @discardableResult
     public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) async throws -> QueryWriteReport {
         try await run(queryWrite(query, isLocal: true) { .update(try RecordChange(values, $1, $0)) }, step)
@@ -115,8 +114,7 @@ extension Store {
         try run(queryWrite(query, isLocal: true) { _, _ in .delete }, step)
     }
 
-    /// Deletes the records and marks them as deleted locally; the calling task is suspended
-    /// meanwhile.
+    /// Deletes the records and marks them as deleted locally; the task is suspended meanwhile.
     @discardableResult
     public func deleteLocally(_ query: Query, step: Int = 1000) async throws -> QueryWriteReport {
         try await run(queryWrite(query, isLocal: true) { _, _ in .delete }, step)
@@ -169,8 +167,9 @@ extension StoreWriter {
         try run(query.query) { access, _ in .update(try RecordChange(access, change)) }
     }
 
-    /// Deletes every record of a query's result, and the records that delete rules add, all in this
-    /// transaction.
+    /// Deletes every record of a query's result, all in this transaction.
+    ///
+    /// It deletes the records that delete rules add, too.
     ///
     /// - Throws: `StoreError`. Some records may be deleted by then: let the error end the write, so
     ///   that nothing is kept.

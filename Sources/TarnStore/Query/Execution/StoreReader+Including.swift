@@ -3,8 +3,9 @@
 internal import LMDB
 
 extension StoredRecord {
-    /// Returns an inclusion of a relationship for
-    /// ``StoreReader/fetch(_:including:)-(TypedQuery<Record>,_)``.
+    /// Returns an inclusion of a relationship, to follow it from the records of a query.
+    ///
+    /// It is a parameter of ``StoreReader/fetch(_:including:)-(TypedQuery<Record>,_)``.
     public static func related<Target: StoredRecord>(_ relationship: Field, to target: Target.Type) -> Inclusion<Self, Target> {
         Inclusion(relationship: relationship.name)
     }
@@ -67,11 +68,13 @@ extension StoreReader {
         }
     }
 
-    /// Returns the targets of a relationship of included records, by their positions in
-    /// ``Included/records``.
+    /// Returns the targets of a relationship of included records.
+    ///
+    /// The owners are given by their positions in ``Included/records``.
     ///
     /// ```swift
-    /// let (issues, milestones) = try r.fetch(open, including: Issue.related(.milestone, to: Milestone.self))
+    /// let (issues, milestones) = try r.fetch(
+    ///     open, including: Issue.related(.milestone, to: Milestone.self))
     /// let creators = try r.include(Milestone.related(.creator, to: User.self), of: milestones)
     /// ```
     ///
@@ -89,7 +92,8 @@ extension StoreReader {
     ///
     /// - Parameter paths: names of relationships, stored or derived. `milestone.creator` is the
     ///   `creator` of the targets of `milestone`, which are included as well.
-    /// - Throws: as ``fetch(_:)-(Query)``; `StoreError.unknownField` if there is no such relationship.
+    /// - Throws: as ``fetch(_:)-(Query)``; `StoreError.unknownField` if there is no such
+    ///   relationship.
     public func fetch(_ query: Query, including paths: [String]) throws -> IncludingResult {
         let compiled = try CompiledQuery(query, access.state), access = access
         let wanted = paths.map { FieldPath($0).names }

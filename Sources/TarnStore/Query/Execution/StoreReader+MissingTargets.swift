@@ -153,8 +153,7 @@ private struct MissingWalk {
         return reader.next().flatMap { Value($0, type) }
     }
 
-    /// Reports values that are too long for the index, each once, in the order of their first
-    /// records.
+    /// Reports values too long for the index, each once, in the order of their first records.
     private func cutValues(_ cursor: RawCursor, _ target: Bytes, _ body: (Bytes, Value?) throws -> Bool) throws -> Bool {
         guard let join else { return true }
         var seen: Set<[UInt8]> = []

@@ -23,8 +23,9 @@ struct StoredOperand {
         }
     }
 
-    /// Maps the bits of a double to a number in the order of doubles: −0 equals 0, every NaN is
-    /// equal and comes last.
+    /// Maps the bits of a double to a number in the order of doubles.
+    ///
+    /// −0 equals 0; every NaN is equal and comes last.
     @inline(__always)
     static func sortable(_ bits: UInt64) -> Int64 {
         let value = Double(bitPattern: bits)

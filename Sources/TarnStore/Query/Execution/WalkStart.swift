@@ -1,7 +1,6 @@
 internal import LMDB
 
-/// The start of a walk: values of the order's components in the table's encoding, and a storage
-/// key.
+/// The start of a walk: encoded values of the order's components, and a storage key.
 struct WalkStart {
     var values: [UInt8]
     /// The number of values.

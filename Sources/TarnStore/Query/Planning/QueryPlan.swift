@@ -8,8 +8,9 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     public var filter: String?
     /// The source of the order.
     public var sort: Sort
-    /// The estimated number of records read, and the number of records of the entity.
+    /// The estimated number of records read.
     public var estimatedRows: Int
+    /// The number of records of the entity.
     public var totalRows: Int
     /// A change that would make the query cheaper; nil if none is obvious.
     public var advice: String?

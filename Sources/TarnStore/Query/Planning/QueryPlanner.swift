@@ -310,7 +310,7 @@ struct QueryPlanner {
             case .members, .index, .references: purpose == .counting && isAnswered ? 0.3 : 3.5
             }
         let isSorted = path.isOrdered || purpose == .counting && query.after == nil
-        // Of two paths of equal length the one with fewer remaining tests is better.
+        // If two paths have the same length, the one with fewer remaining tests is better.
         return visited * each + (isSorted ? 0 : Double(min(results, path.estimate)) * 2) 
             + Double(path.spans.count - 1) + Double(path.residual.conjuncts.count) / 100
     }

@@ -77,7 +77,7 @@ public struct Catalog: Sendable, Hashable {
         /// The former names.
         var was: [String]?
 
-        /// Whether two records may not have the same value of the attribute.
+        /// Whether no two records may have the same value of the attribute.
         public var isUnique: Bool { unique ?? false }
         /// The value that a complete record gets if it lacks the attribute.
         public var defaultValue: Value? { constant?.value }
@@ -91,7 +91,7 @@ public struct Catalog: Sendable, Hashable {
         public internal(set) var name: String
         /// The fields that the index is sorted by.
         public internal(set) var components: [Component]
-        /// Whether two records may not have the same values.
+        /// Whether no two records may have the same values.
         public internal(set) var isUnique: Bool
         /// The conditions of a partial index; every record in it meets all of them.
         public internal(set) var conditions: [Condition]
@@ -125,9 +125,9 @@ public struct Catalog: Sendable, Hashable {
         public internal(set) var name: String
         /// The id of the destination entity.
         public internal(set) var destination: UInt16
-        /// The attributes of the owner and of the destination, by id.
-        /// The attribute of the destination, by id.
+        /// The attribute of the owner, by id.
         public internal(set) var own: UInt16
+        /// The attribute of the destination, by id.
         public internal(set) var theirs: UInt16
         /// Whether a record may have several targets.
         public internal(set) var isToMany: Bool

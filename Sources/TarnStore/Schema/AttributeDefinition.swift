@@ -8,7 +8,7 @@ public struct AttributeDefinition: Sendable, Hashable {
     public var isOptional: Bool
     /// Whether the store has an index from the values to the records.
     public var isIndexed: Bool
-    /// Whether two records may not have the same value (nulls are distinct); implies an index.
+    /// Whether no two records may have the same value (nulls are distinct); implies an index.
     public var isUnique: Bool
     /// The value that a record gets if it is first stored completely without the attribute.
     ///

@@ -1,7 +1,7 @@
 /// A condition of a partial index: one attribute compared with a value.
 ///
-/// A record is in the index if it meets the condition. An absent attribute counts as null. Null
-/// meets no comparison with a value except `!=`.
+/// A record is in the index if it meets all of its conditions. An absent attribute counts as null.
+/// Null meets no comparison with a value except `!=`.
 public struct IndexCondition: Sendable, Hashable {
     /// The comparison of the attribute with the value, as written in a description file.
     public enum Comparison: String, Sendable, Hashable, Codable, CaseIterable {

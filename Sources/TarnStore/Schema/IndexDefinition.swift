@@ -9,7 +9,7 @@ public struct IndexDefinition: Sendable, Hashable {
     public var name: String
     /// The fields that the entries are sorted by; the first takes precedence. At least one.
     public var components: [Component]
-    /// Whether two records may not have the same values. Checked at the end of a write.
+    /// Whether no two records may have the same values. Checked at the end of a write.
     ///
     /// Records with a component that is null or absent are not compared (nulls are distinct).
     public var isUnique: Bool

@@ -16,10 +16,10 @@ public struct Row<Record: StoredRecord>: ~Escapable {
     init(_ lent: LentRow) { self.lent = lent }
 
     /// Returns the value of a field.
+    ///
     /// - Throws: `StoreError.missingValue` if the row does not have the field and `Value` is not
     ///   optional; `.wrongType` if it is of another type, or null and `Value` is not optional;
     ///   `.damagedRow`.
-    ///   `.wrongType` if it is of another type, or null and `Value` is not optional; `.damagedRow`.
     @inlinable
     @inline(__always)
     public func get<Value: StoredValue>(

@@ -59,7 +59,8 @@ struct IndexBuild {
                         IndexEntry.forEach(index, row.body, owner: key, scratch: &scratch) { entry, _ in
                             changes.add(entry, to: index.id, insertion: true)
                         }
-                        // A long list is stored elsewhere, so it has no entries yet.
+                        // `IndexEntry.forEach` has no entries for a long list, which is not in the
+                        // row.
                         guard case .field(let field) = index.source, case .reference(let reference) = field.kind,
                             let value = row.body.value(of: field.id), value.tag == ValueTag.edges
                         else { continue }

@@ -97,6 +97,8 @@ private struct Walk {
 
     // MARK: Forwards
 
+    /// Walks over a span forwards.
+    ///
     /// - Returns: false if the closure returned false.
     func forward(
         _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool

@@ -39,7 +39,7 @@ struct LikePattern {
         self.tokens = tokens
     }
 
-    /// A simpler test with the same result, which is faster and can use an index.
+    /// A simpler test with the same result, which is faster.
     enum Form {
         case equal([UInt8]), prefix([UInt8]), contains([UInt8]), pattern
     }

@@ -8,6 +8,8 @@ package struct RecordCheck {
     private let query: CompiledQuery
     private let evaluation: QueryEvaluation
 
+    /// Compiles a query.
+    ///
     /// - Throws: `StoreError` if the query does not fit the catalog.
     package init(_ access: StoreAccess, _ query: Query) throws { try self.init(access, CompiledQuery(query, access.state)) }
 

@@ -39,6 +39,8 @@ struct RowsAhead: ~Copyable {
     /// A larger one would be wasted if all of its rows are in the result.
     var isFull: Bool { entries.count >= min(PageLookup.most, max(1, wanted - given)) }
 
+    /// Appends a record of the walk.
+    ///
     /// - Parameter row: the row's bytes; nil if it has to be located.
     mutating func append(_ key: Bytes, _ row: Bytes?) {
         keys.append(key)

@@ -24,7 +24,6 @@ extension Store {
     /// - Throws: before anything is written, `StoreError`: `.unknownField`, `.wrongType`,
     ///   `.wrongKey` for a field of the key, and the errors of reading a query; after that
     ///   ``QueryWriteError``, with a report of the committed steps.
-    ///   reading a query throws; after that ``QueryWriteError``, with what was done.
     @discardableResult
     public func update(_ query: Query, set values: [String: Value], step: Int = 1000) throws -> QueryWriteReport {
         try run(queryWrite(query, isLocal: false) { .update(try RecordChange(values, $1, $0)) }, step)
@@ -41,7 +40,9 @@ extension Store {
     /// The guarantees are those of ``update(_:set:step:)-(Query,_,_)``.
     ///
     /// ```swift
-    /// Sets fields of every record of a typed query's result with a closure, which is called once.
+    /// try store.update(Issue.where { $0[.milestone] == 7 }) { issue in
+    ///     issue.set(.state, State.closed)
+    /// }
     /// ```
     @discardableResult
     public func update<Record: StoredRecord>(

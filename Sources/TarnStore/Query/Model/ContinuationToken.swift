@@ -15,6 +15,8 @@ public struct ContinuationToken: Sendable, Hashable {
     private static let version: UInt8 = 1
     private static let headerSize = 13
 
+    /// Creates a token for a position in the result of a query.
+    ///
     /// - Parameter position: the sort key, followed by the storage key.
     init(fingerprint: UInt64, position: Bytes, sortKeyLength: Int) {
         var writer = ByteWriter()

@@ -21,6 +21,8 @@ final class CompiledQuery {
     let offset: Int
     let after: ContinuationToken?
 
+    /// Resolves a query against the catalog of a state.
+    ///
     /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongType`, `.leadsToSeveral`, `.wrongToken`.
     init(_ query: Query, _ state: StoreState) throws(StoreError) {
         precondition(query.limit ?? 0 >= 0 && query.offset >= 0, "a limit and an offset are not negative")

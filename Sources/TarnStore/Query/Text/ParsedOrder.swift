@@ -13,8 +13,7 @@ extension Array where Element == Query.Order {
     /// Reads a sort order for the records of an entity, and checks its fields.
     ///
     /// - Throws: `QueryTextError`, with the column, also for a field that the entity does not have
-    ///   or that has no order;
-    ///   `StoreError.unknownEntity`.
+    ///   or that has no order; `StoreError.unknownEntity`.
     public init(text: String, entity: String, catalog: Catalog) throws {
         let fields = try TextFields(text, entity, catalog), parsed = try ParsedOrder(text)
         for part in parsed.parts {

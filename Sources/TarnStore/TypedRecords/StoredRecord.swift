@@ -33,9 +33,9 @@
 ///
 /// Two habits make it faster:
 ///
-/// - Let the initializer set all members at once, in an extension: `try self.init(id: row.get(.id),
-///   …)`. A struct of many texts is then read about a tenth faster: set one by one, it is copied
-///   once it is complete.
+/// - Let the initializer set all members at once, in an extension, as a call of the memberwise
+///   initializer: `try self.init(id: row.get(.id), …)`. A struct of many texts is then read about
+///   a tenth faster: set one by one, it is copied once it is complete.
 /// - Set the fields in the order of the schema's declarations when encoding.
 ///
 /// Names are resolved against the store's catalog when the type is first used, once per generation.

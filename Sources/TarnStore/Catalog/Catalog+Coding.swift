@@ -1,4 +1,4 @@
-// The catalog as JSON, as it stands in the store: readable in a plain dump, and what follows from the rest is left out.
+// The catalog's JSON in the store: readable in a plain dump, without anything derived.
 
 extension Catalog: Codable {
     private enum CodingKeys: String, CodingKey { case entities, nextEntity, nextIndex }

@@ -1,9 +1,11 @@
-// Values in the catalog (defaults, conditions of indexes): as JSON that a person can read in a plain dump.
+// Values in the catalog (defaults, conditions of indexes) as JSON that is readable in a plain dump.
 
 import Foundation
 
 extension Catalog {
-    /// A value with its type, as `{"int": "5"}`; null is `{"null": ""}`, a list `{"array": [{"int": "5"}]}`.
+    /// A value with its type, as `{"int": "5"}`.
+    ///
+    /// Null is `{"null": ""}`, a list `{"array": [{"int": "5"}]}`.
     struct Constant: Sendable, Hashable, Codable {
         var value: Value
 
@@ -40,7 +42,7 @@ extension Catalog {
             case "bool": text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
             case "int": Int64(text).map(Value.int)
             case "uint": UInt64(text).map(Value.uint)
-            // By its bits, so that none is lost.
+            // The bits in hexadecimal digits are exact.
             case "double": UInt64(text, radix: 16).map { .double(Double(bitPattern: $0)) }
             case "decimal": ExactDecimal(text).map(Value.decimal)
             case "string": .string(text)
@@ -79,12 +81,12 @@ extension Catalog {
 }
 
 extension Value {
-    /// Whether two values are the same in a row. Texts are compared by their bytes.
+    /// Returns whether two values have the same encoding in a row. Texts compare by their bytes.
     static func haveSameBytes(_ a: Value, _ b: Value) -> Bool {
         a.withEncoded { a in b.withEncoded { Bytes.equal(a.bytes, $0.bytes) } }
     }
 
-    /// Calls the closure with the value as a row has it.
+    /// Calls a closure with the value in the encoding of rows.
     func withEncoded<Result>(_ body: (EncodedValue) throws -> Result) rethrows -> Result {
         var writer = ByteWriter()
         writer.appendValue(self)

@@ -1,114 +1,147 @@
-// The schema with the ids that the store gave. It stands in the store as JSON, so that a store opens without its model.
+// The schema with the ids of the store. It is stored as JSON, so that a store opens without its
+// model.
 
 /// The entities of a store with their ids. Ids are never reused.
 public struct Catalog: Sendable, Hashable {
     package init() {}
 
+    /// The entities, in the order in which they were added.
     public internal(set) var entities: [Entity] = []
     package var nextEntity: UInt16 = 1
     package var nextIndex: UInt32 = 1
 
+    /// A kind of record.
     public struct Entity: Sendable, Hashable {
+        /// The id of the entity.
         public internal(set) var id: UInt16
+        /// The name, unique in the store.
         public internal(set) var name: String
-        /// The entity that this one is a special kind of.
+        /// The parent entity; its records include those of this one.
         public internal(set) var parent: UInt16?
-        /// The topmost of its ancestors, or itself: its rows stand in that entity's table, under keys of its own.
+        /// The topmost ancestor, or the entity itself.
+        ///
+        /// All entities of the tree share its table and key space.
         public internal(set) var root: UInt16
-        /// Ids of the key's attributes and relationships, in order.
+        /// The ids of the key's attributes and relationships, in order.
         public internal(set) var key: [UInt16]
-        /// The types of the components of a key: of a relationship in it, those of the record that it leads to.
+        /// The types of the key's components. A relationship contributes those of its target's key.
         public internal(set) var keyTypes: [AttributeType] = []
-        /// The fields of the key, with the share of its components that each has.
+        /// The fields of the key, with the number of components of each.
         package internal(set) var keyParts: [KeyPart] = []
-        /// In ascending order of ids, those of the ancestors among them. Ids are unique among all that have the same root.
+        /// The fields in ascending order of ids, including inherited ones.
+        ///
+        /// Ids are unique in the entity's tree.
         public internal(set) var fields: [Field]
-        /// The declared indexes, those of the ancestors among them.
+        /// The declared indexes, including inherited ones.
         public internal(set) var indexes: [Index] = []
-        /// The relationships that are joined by attributes, those of the ancestors among them.
+        /// The relationships joined by attributes, including inherited ones.
         public internal(set) var joins: [Join] = []
-        /// The index of the records that are of this entity, if it has a parent.
+        /// The index of the entity's members; nil for a root.
         public internal(set) var members: UInt32?
-        /// Of a root: for itself and all that descend from it.
+        /// The next field id of the whole tree; used in a root only.
         package var nextField: UInt16 = 1
-        /// Nil in a store from before there was a choice, and means `.zstd`.
+        /// The compression; nil in a store of an older version, where it means `.zstd`.
         var compression: EntityDefinition.Compression?
-        /// The names that it had before.
+        /// The former names.
         var was: [String]?
-        /// Of a root: ids of fields that were removed from it, or from what descends from it. Rows may still have values of them.
+        /// The ids of fields removed from the tree, whose values rows may still have.
+        ///
+        /// It is used in a root only.
         package var removed: [UInt16]?
 
-        /// Whether rows are compressed once there is a dictionary.
+        /// Whether rows are compressed once a dictionary exists.
         var isCompressed: Bool { compression != EntityDefinition.Compression.none }
 
+        /// Returns the field with a name.
         public func field(_ name: String) -> Field? { fields.first { $0.name == name } }
+        /// Returns the field with an id.
         public func field(id: UInt16) -> Field? { fields.first { $0.id == id } }
-        /// The declared index of that name.
+        /// Returns the declared index with a name.
         public func index(_ name: String) -> Index? { indexes.first { $0.name == name } }
     }
 
+    /// An attribute or a stored relationship.
     public struct Field: Sendable, Hashable, Codable {
+        /// The id of the field, unique in the entity's tree.
         public internal(set) var id: UInt16
+        /// The name of the field.
         public internal(set) var name: String
+        /// The type of an attribute, or the properties of a stored relationship.
         public internal(set) var kind: Kind
+        /// Whether a complete record may lack the field.
         public internal(set) var isOptional: Bool
-        /// The id of its index: of an attribute's values, or of a reference's targets.
+        /// The id of the index of the attribute's values or the reference's targets.
         public internal(set) var index: UInt32?
         var unique: Bool?
         var constant: Constant?
-        /// The names that it had before.
+        /// The former names.
         var was: [String]?
 
-        /// Whether the index of the attribute allows no value twice.
+        /// Whether no two records may have the same value of the attribute.
         public var isUnique: Bool { unique ?? false }
-        /// What a complete record gets that says nothing of the attribute.
+        /// The value that a complete record gets if it lacks the attribute.
         public var defaultValue: Value? { constant?.value }
     }
 
     /// A declared index.
     public struct Index: Sendable, Hashable, Codable {
+        /// The id of the index.
         public internal(set) var id: UInt32
+        /// The name of the index.
         public internal(set) var name: String
+        /// The fields that the index is sorted by.
         public internal(set) var components: [Component]
+        /// Whether no two records may have the same values.
         public internal(set) var isUnique: Bool
+        /// The conditions of a partial index; every record in it meets all of them.
         public internal(set) var conditions: [Condition]
-        /// The names that it had before.
+        /// The former names.
         var was: [String]?
 
-        /// A field by its id.
+        /// A field of an index.
         public struct Component: Sendable, Hashable, Codable {
+            /// The id of the field.
             public internal(set) var field: UInt16
-            /// The version of the table by which case is folded; nil if it counts.
+            /// The version of the case folding table; nil if case is significant.
             public internal(set) var folding: Int?
         }
 
         /// A condition that every record in the index meets.
         public struct Condition: Sendable, Hashable, Codable {
+            /// The id of the attribute.
             public internal(set) var field: UInt16
+            /// The comparison of the attribute with the value.
             public internal(set) var comparison: IndexCondition.Comparison
             var constant: Constant
 
-            /// What the field is compared with.
+            /// The value that the attribute is compared with.
             public var value: Value { constant.value }
         }
     }
 
-    /// A relationship that is joined by attributes.
+    /// A relationship joined by attributes.
     public struct Join: Sendable, Hashable, Codable {
+        /// The name of the relationship.
         public internal(set) var name: String
+        /// The id of the destination entity.
         public internal(set) var destination: UInt16
-        /// The attribute here, and the one there.
+        /// The attribute of the owner, by id.
         public internal(set) var own: UInt16
+        /// The attribute of the destination, by id.
         public internal(set) var theirs: UInt16
+        /// Whether a record may have several targets.
         public internal(set) var isToMany: Bool
+        /// The name of the inverse at the destination.
         public internal(set) var inverse: String?
+        /// Whether the inverse is to-many.
         public internal(set) var inverseIsToMany: Bool
         var rule: RelationshipDefinition.DeleteRule
         var inverseRule: RelationshipDefinition.DeleteRule
-        /// The names that it had before.
+        /// The former names.
         var was: [String]?
     }
 
+    /// The kind of a field.
     public enum Kind: Sendable, Hashable {
         case attribute(AttributeType)
         case reference(Reference)
@@ -116,50 +149,60 @@ public struct Catalog: Sendable, Hashable {
 
     /// The stored side of a relationship.
     public struct Reference: Sendable, Hashable, Codable {
+        /// The id of the destination entity.
         public internal(set) var destination: UInt16
+        /// Whether the stored side is to-many.
         public internal(set) var isToMany: Bool
+        /// Whether the order of the stored side is significant.
         public internal(set) var isOrdered: Bool
-        /// The name of the derived side, at the destination.
+        /// The name of the derived side at the destination.
         public internal(set) var inverse: String?
-        /// Whether the derived side is to-many, and whether it is ordered: then each reference carries a position.
+        /// Whether the derived side is to-many.
         public internal(set) var inverseIsToMany: Bool
+        /// Whether the derived side is ordered; then each reference has a position.
         public internal(set) var inverseIsOrdered: Bool
-        /// The delete rules of the two sides; nil for none.
+        /// The delete rules of both sides; nil for none.
         var rule: RelationshipDefinition.DeleteRule?
         var inverseRule: RelationshipDefinition.DeleteRule?
     }
 
-    /// A relationship as it is seen from an entity.
+    /// A relationship from the point of view of one entity.
     public struct Relationship: Sendable, Hashable {
+        /// The name on this side.
         public var name: String
-        /// Where it is stored: the entity and the field. Of a join: the entity that declares it, and its attribute.
+        /// The entity that stores it; for a join, the entity that declares it.
         public var owner: UInt16
+        /// The field that stores it; for a join, the attribute of the declaring entity.
         public var field: UInt16
-        /// Whether it is stored at the entity from which it is seen; otherwise it is derived from the index.
+        /// Whether this side is stored; otherwise it is derived from the index.
         public var isStored: Bool
-        /// The entity that it leads to.
+        /// The destination entity.
         public var destination: UInt16
+        /// Whether a record may have several targets.
         public var isToMany: Bool
+        /// Whether the order of the targets is significant.
         public var isOrdered: Bool
-        /// What happens to the records that it leads to when a record of the entity is deleted.
+        /// The effect on the targets when a record of the entity is deleted.
         public var deleteRule: RelationshipDefinition.DeleteRule = .none
-        /// How it is joined, if it is; seen from the entity: `own` is its own attribute.
+        /// The join as seen from the entity, whose attribute is `own`; nil if there is none.
         public var join: Join?
     }
 
+    /// Returns the entity with a name.
     public func entity(_ name: String) -> Entity? { entities.first { $0.name == name } }
+    /// Returns the entity with an id.
     public func entity(id: UInt16) -> Entity? { entities.first { $0.id == id } }
 
-    /// Whether an entity is another one, or descends from it.
+    /// Returns whether an entity is another one or a descendant of it.
     public func isKind(_ id: UInt16, of ancestor: UInt16) -> Bool {
         if id == ancestor { return true }
         return ancestors(of: id).contains(ancestor)
     }
 
-    /// The parent of an entity, its parent, and so on.
+    /// Returns the ancestors of an entity, the nearest first.
     public func ancestors(of id: UInt16) -> [UInt16] {
         var result: [UInt16] = [], next = entity(id: id)?.parent
-        // A damaged catalog might go round in circles.
+        // A damaged catalog may have a cycle.
         while let parent = next, !result.contains(parent), parent != id {
             result.append(parent)
             next = entity(id: parent)?.parent
@@ -167,13 +210,13 @@ public struct Catalog: Sendable, Hashable {
         return result
     }
 
-    /// Whether a field is declared by the entity itself, not by one that it descends from.
+    /// Returns whether a field is declared by the entity itself, not by an ancestor.
     func declares(_ entity: Entity, _ field: UInt16) -> Bool {
         guard let parent = entity.parent else { return true }
         return self.entity(id: parent)?.field(id: field) == nil
     }
 
-    /// Every relationship of an entity, stored, derived and joined, in the order of their names.
+    /// Returns every relationship of an entity, stored, derived and joined, sorted by name.
     public func relationships(of entity: Entity) -> [Relationship] {
         let kinds = [entity.id] + (entity.parent == nil ? [] : ancestors(of: entity.id))
         var result: [Relationship] = []
@@ -188,7 +231,8 @@ public struct Catalog: Sendable, Hashable {
                             deleteRule: reference.rule ?? .none))
                 }
                 if kinds.contains(reference.destination), let inverse = reference.inverse, declares(owner, field.id) {
-                    // A relationship that is its own inverse is stored on both sides; only a different name is derived.
+                    // A relationship that is its own inverse is stored on both sides, and nothing
+                    // is derived.
                     if owner.id == entity.id && inverse == field.name { continue }
                     result.append(
                         Relationship(
@@ -223,25 +267,27 @@ public struct Catalog: Sendable, Hashable {
         return !parent.joins.contains { $0.name == join.name }
     }
 
+    /// Returns the relationship of an entity with a name.
     public func relationship(_ name: String, of entity: Entity) -> Relationship? {
         relationships(of: entity).first { $0.name == name }
     }
 
-    /// The ids of all indexes, each once, in ascending order.
+    /// The ids of all indexes, distinct and ascending.
     package var indexIDs: [UInt32] {
         Set(entities.flatMap { $0.fields.compactMap(\.index) + $0.indexes.map(\.id) + [$0.members].compactMap(\.self) }).sorted()
     }
 
-    /// Fills in what follows from the rest: what is inherited, roots, the types of keys.
+    /// Sets the derived properties: inherited parts, roots, key types.
     mutating func resolve() {
-        // Parents have smaller ids than what descends from them.
+        // Parents have smaller ids than their descendants.
         for e in entities.indices.sorted(by: { entities[$0].id < entities[$1].id }) {
             entities[e].root = ancestors(of: entities[e].id).last ?? entities[e].id
             guard let parent = entities[e].parent.flatMap({ entity(id: $0) }), parent.id < entities[e].id else { continue }
             let inherited = Set(parent.fields.map(\.id))
             entities[e].fields = (parent.fields + entities[e].fields.filter { !inherited.contains($0.id) }).sorted { $0.id < $1.id }
             let indexes = Set(parent.indexes.map(\.name)), joins = Set(parent.joins.map(\.name))
-            // By ids as well: the parent's may have another name than when they were inherited.
+            // Ids are compared as well: the parent's index may have been renamed since it was
+            // inherited.
             let ids = Set(parent.indexes.map(\.id))
             entities[e].indexes = parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) && !ids.contains($0.id) }
             entities[e].joins = parent.joins + entities[e].joins.filter { !joins.contains($0.name) }
@@ -278,13 +324,13 @@ extension AttributeType: CustomStringConvertible {
         ("uuid", .uuid), ("url", .url), ("json", .json),
     ]
 
-    /// The type of that name, for the types that a name is enough for.
+    /// Creates the type with a simple name; nil for other types.
     public init?(simpleName name: String) {
         guard let found = AttributeType.simple.first(where: { $0.0 == name }) else { return nil }
         self = found.1
     }
 
-    /// The names that `init(simpleName:)` knows.
+    /// The names that `init(simpleName:)` accepts.
     public static var simpleNames: [String] { simple.map(\.0) }
 
     var name: String {
@@ -295,7 +341,7 @@ extension AttributeType: CustomStringConvertible {
         }
     }
 
-    /// As in a description file: `int`, `enum`, `[string]`.
+    /// The type as in a description file: `int`, `enum`, `[string]`.
     public var description: String {
         if case .array(let element) = self { return "[\(element)]" }
         return name

@@ -1,9 +1,9 @@
 internal import LMDB
 
-/// An index as writing needs it.
+/// An index in the form that writing needs.
 package struct CompiledIndex: Sendable {
     package enum Source: Sendable {
-        /// Of an attribute's values or a reference's targets.
+        /// An index of an attribute's values or a reference's targets.
         case field(Catalog.Field)
         case declared([Component], [Condition])
     }
@@ -17,7 +17,7 @@ package struct CompiledIndex: Sendable {
     package struct Condition: Sendable {
         let field: UInt16
         let comparison: IndexCondition.Comparison
-        /// The value in its indexed form; nil for null.
+        /// The value in the encoding of indexes; nil for null.
         let value: [UInt8]?
     }
 
@@ -49,7 +49,7 @@ package struct CompiledIndex: Sendable {
         self.init(id: index.id, name: index.name, isUnique: index.isUnique, source: .declared(components, conditions))
     }
 
-    /// Whether a record of which the closure has the values stands in the index.
+    /// Returns whether a record belongs to the index, by the conditions of a partial index.
     func admits(_ row: RowBody, _ scratch: inout ByteWriter) -> Bool {
         guard case .declared(_, let conditions) = source else { return true }
         for condition in conditions {

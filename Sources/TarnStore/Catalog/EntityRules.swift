@@ -1,30 +1,34 @@
-// What writing a record of an entity has to keep up: its indexes and defaults, compiled once for each generation.
+// The rules for writing records of an entity, such as indexes and defaults, compiled once per
+// generation.
 
 internal import LMDB
 
-/// The rules of one entity, those that it inherits among them. Immutable.
+/// The rules of one entity, including inherited ones. Immutable.
 package final class EntityRules: Sendable {
     package let entity: Catalog.Entity
-    // What is asked for every row: to read it out of the entity would retain all that an entity is made of.
+    // Copies of values that every row needs: a read from `entity` would retain all of its parts.
     package let id: UInt16
     package let root: UInt16
     let isCompressed: Bool
-    /// The fields that a complete record has, in ascending order.
+    /// The ids of the fields that a complete record has, ascending.
     private let required: [UInt16]
-    /// Fields of its tree that are no more: rows may still have them, as null or with what came too late.
+    /// The ids of fields removed from the entity's tree.
+    ///
+    /// Rows may still have them, as null or with a value written after the removal.
     package let removed: Set<UInt16>
-    /// Of attributes and references, and declared ones.
+    /// The indexes of attributes and references, and the declared ones.
     package let indexes: [CompiledIndex]
-    /// The same, in as few words as it takes to pass over one.
+    /// Small outlines of `indexes`, which let a query skip most of them.
     let indexOutlines: [IndexOutline]
-    /// The indexes of the records that are of this entity, of its parent, and so on: empty for a root, which needs none.
+    /// The indexes of the members of this entity, its parent, and so on. A root has none.
     package let members: [UInt32]
-    /// A body of the defaults; nil if there are none.
+    /// The defaults as a row body; nil if there are none.
     private let defaults: [UInt8]?
-    /// Whether a value may stand in one record only, in some index of this entity or of another one of its tree, which a
-    /// record of this one may become.
+    /// Whether an index of the entity's tree is unique.
+    ///
+    /// Indexes of the other entities count: a record of this one may become one of theirs.
     let hasUnique: Bool
-    /// Whether a record can have a list of references, which may become long.
+    /// Whether a record can have a list of references, which may be long.
     let hasLists: Bool
 
     package init(_ entity: Catalog.Entity, _ catalog: Catalog) {
@@ -60,27 +64,27 @@ package final class EntityRules: Sendable {
         }
     }
 
-    /// The index of an attribute.
+    /// Returns the index of an attribute.
     func index(of attribute: UInt16) -> CompiledIndex? {
         indexes.first { if case .field(let field) = $0.source { field.id == attribute } else { false } }
     }
 
     var hasDefaults: Bool { defaults != nil }
 
-    /// Whether a body does not have a field that a complete record has.
+    /// Returns whether a body lacks a field that a complete record has.
     func isLacking(_ body: RowBody) -> Bool {
         for id in required where body.value(of: id) == nil { return true }
         return false
     }
 
-    /// Calls the closure with a body of the defaults, if there are any.
+    /// Calls a closure with the defaults as a row body, if there are any.
     func withDefaults(_ body: (RowBody) -> Void) {
         defaults?.withUnsafeBytes { bytes in
             if let row = RowBody(bytes, isWide: false) { body(row) }
         }
     }
 
-    /// Fields of the other entities of the same tree, which a record of this one cannot have.
+    /// Returns the fields of the tree's other entities, which a record of this one cannot have.
     func foreignFields(in catalog: Catalog) -> Set<UInt16> {
         let own = Set(entity.fields.map(\.id))
         return Set(catalog.entities.filter { $0.root == entity.root }.flatMap { $0.fields.map(\.id) }).subtracting(own)

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// What says whether an index may have to do with a query.
+/// The part of an index that decides whether a query may use it.
 struct IndexOutline: Sendable {
     let id: UInt32
     let firstField: UInt16?

@@ -1,19 +1,21 @@
-// The catalog's text as it stands in the store: JSON, whose last member is a checksum of what stands before it.
+// The catalog's text in the store: JSON, whose last member is a checksum of the text before it.
 //
 //     {"entities":[…],"nextEntity":3,"nextIndex":9,"crc32c":"1f2e3d4c"}
 //
-// It is a part of the text, so that whoever knows nothing of it and writes another catalog leaves none behind that is wrong.
+// The checksum is part of the text. So a program that does not know it and writes another catalog
+// leaves no wrong checksum behind.
 
 import Foundation
 
-/// A catalog that was read, and whether it is what was written.
+/// A catalog read from the store, and the result of its checksum.
 package struct StoredCatalog {
     package let catalog: Catalog
-    /// False if the checksum is of another text: a name, a type or an id may be another one. A catalog without a checksum, from before there
-    /// were any, is taken as it is.
+    /// Whether the checksum is right; if not, names, types or ids may be damaged.
+    ///
+    /// A catalog without a checksum, from an older version, counts as sound.
     package let isSound: Bool
 
-    /// Nil if it is not the JSON that is expected.
+    /// Decodes a catalog; nil if the text is not the expected JSON.
     package init?(_ text: Bytes) {
         guard let catalog = try? JSONDecoder().decode(Catalog.self, from: Data(text)) else { return nil }
         self.catalog = catalog
@@ -37,7 +39,7 @@ package struct StoredCatalog {
         return text[(length + beginning.utf8.count)...].elementsEqual((checksum(of: text.slice(0..<length)) + end).utf8)
     }
 
-    /// In hexadecimal digits.
+    /// Returns the checksum as hexadecimal digits.
     private static func checksum(of text: Bytes) -> String {
         var checksum = CRC32C()
         checksum.update(text)

@@ -1,19 +1,25 @@
-/// A typed value of a record.
+/// An attribute of an entity: a typed value of its records.
 public struct AttributeDefinition: Sendable, Hashable {
+    /// The name, unique among the fields of the entity.
     public var name: String
+    /// The type of the values.
     public var type: AttributeType
     /// Whether a complete record may lack it.
     public var isOptional: Bool
-    /// Whether the store keeps an index from its values to the records.
+    /// Whether the store has an index from the values to the records.
     public var isIndexed: Bool
     /// Whether no two records may have the same value (nulls are distinct); implies an index.
     public var isUnique: Bool
-    /// What a record gets when it is stored completely for the first time and nothing is said of the attribute. A record
-    /// that is partial does not get it: there, an absent attribute is one that is not known yet.
+    /// The value that a record gets if it is first stored completely without the attribute.
+    ///
+    /// A partial record does not get it: there, an absent attribute is not known yet.
     public var defaultValue: Value?
-    /// The name that it had before, if it was renamed: what is stored stays, under the new name. Ignored once that is done.
+    /// The former name of a renamed attribute. Stored values stay, under the new name.
+    ///
+    /// It is ignored once the attribute is renamed.
     public var renamedFrom: String?
 
+    /// Creates an attribute.
     public init(
         _ name: String, _ type: AttributeType, optional: Bool = false, indexed: Bool = false, unique: Bool = false,
         default defaultValue: Value? = nil, renamedFrom: String? = nil

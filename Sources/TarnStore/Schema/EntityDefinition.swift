@@ -1,33 +1,42 @@
-/// One kind of record.
+/// The definition of an entity, a kind of record.
 public struct EntityDefinition: Sendable, Hashable {
-    /// Unique in the schema. By convention a singular noun that begins with a capital: `Issue`.
+    /// The name, unique in the schema. By convention a singular noun with a capital: `Issue`.
     public var name: String
-    /// The entity that this one is a special kind of. It has all that the parent has, its records are the parent's as
-    /// well, and they share one table and one space of keys.
+    /// The parent entity.
+    ///
+    /// The entity has everything that the parent has, and its records are the parent's as well.
+    /// Both share one table and one key space.
     public var parent: String?
-    /// The names of the attributes that identify a record, in order. More than one makes a composite key.
-    /// Key attributes are `int`, `string` or `uuid`, and not optional. A to-one relationship may be part of the key too:
-    /// then the key of the record that it leads to is, component by component (a child identified by its parent).
-    /// Empty for an entity with a parent, whose key it has.
+    /// The names of the attributes that identify a record, in order; several form a composite key.
+    ///
+    /// Key attributes are `int`, `string` or `uuid`, and not optional. A to-one relationship may be
+    /// part of the key, too: it contributes the components of its target's key (a child identified
+    /// by its parent). An entity with a parent has the parent's key, and this list is empty.
     public var key: [String]
+    /// The attributes.
     public var attributes: [AttributeDefinition]
+    /// The relationships, stored or derived.
     public var relationships: [RelationshipDefinition]
-    /// Indexes beside those of single attributes.
+    /// The indexes, except those of single attributes.
     public var indexes: [IndexDefinition]
-    /// Of an entity with a parent it is that of the topmost one.
+    /// The compression of rows. An entity with a parent has that of its topmost ancestor.
     public var compression: Compression
-    /// The name that it had before, if it was renamed: what is stored stays, under the new name. Ignored once that is done.
+    /// The former name of a renamed entity. Stored records stay, under the new name.
+    ///
+    /// It is ignored once the entity is renamed.
     public var renamedFrom: String?
 
-    /// How rows are stored.
+    /// The compression of rows.
     public enum Compression: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Rows above 512 bytes, and after a `rewrite` those above 256, with zstd and a dictionary that is trained from the
-        /// entity's own rows.
+        /// zstd with a dictionary trained from the entity's own rows.
+        ///
+        /// It applies to rows above 512 bytes, and after a `rewrite` to those above 256.
         case zstd
-        /// As they are: reading a field copies nothing.
+        /// No compression: reading a field copies nothing.
         case none
     }
 
+    /// Creates an entity definition.
     public init(
         _ name: String, parent: String? = nil, key: [String] = [], attributes: [AttributeDefinition],
         relationships: [RelationshipDefinition] = [], indexes: [IndexDefinition] = [], compression: Compression = .zstd,

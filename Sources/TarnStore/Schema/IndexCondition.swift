@@ -1,7 +1,9 @@
-/// What a record has to meet to stand in a partial index: one attribute compared with a value. An absent attribute counts
-/// as null. A comparison of a null with a value is never met, except `!=` (null is not equal to any value).
+/// A condition of a partial index: one attribute compared with a value.
+///
+/// A record is in the index if it meets all of its conditions. An absent attribute counts as null.
+/// Null meets no comparison with a value except `!=`.
 public struct IndexCondition: Sendable, Hashable {
-    /// How the attribute has to compare with the value; the raw values are those of a description file.
+    /// The comparison of the attribute with the value, as written in a description file.
     public enum Comparison: String, Sendable, Hashable, Codable, CaseIterable {
         case equal = "=="
         case notEqual = "!="
@@ -11,13 +13,14 @@ public struct IndexCondition: Sendable, Hashable {
         case greaterOrEqual = ">="
     }
 
-    /// The name of an attribute of the entity, or of one that it descends from; not a list and not JSON.
+    /// The name of an attribute of the entity or an ancestor; not a list and not JSON.
     public var attribute: String
-    /// The attribute stands on its left.
+    /// The comparison, with the attribute on its left.
     public var comparison: Comparison
-    /// Of the attribute's type; null only with `==` and `!=`.
+    /// The value, of the attribute's type; null only with `==` and `!=`.
     public var value: Value
 
+    /// Creates a condition.
     public init(_ attribute: String, _ comparison: Comparison, _ value: Value) {
         self.attribute = attribute
         self.comparison = comparison

@@ -1,36 +1,43 @@
-// Declared indexes: over one attribute or several, unique or not, over all records or some.
+// Declared indexes: on one field or several, unique or not, full or partial.
 
-/// An index of an entity, from the values of its components, in their order, to the records.
+/// An index of an entity, from the values of its components, in order, to the records.
 ///
-/// For the plain index of one attribute `AttributeDefinition.isIndexed` is enough; this is for combinations, for indexes
-/// that are unique, that hold only some records, or that ignore case.
+/// For a plain index of one attribute, `AttributeDefinition.isIndexed` is enough. This definition
+/// is for combinations, and for indexes that are unique, partial, or ignore case.
 public struct IndexDefinition: Sendable, Hashable {
-    /// Unique among the indexes and fields of the entity and of those that it descends from.
+    /// The name, unique among the indexes of the entity and its ancestors.
     public var name: String
-    /// What its entries are sorted by, the first before the second. At least one.
+    /// The fields that the entries are sorted by; the first takes precedence. At least one.
     public var components: [Component]
-    /// Whether no two records may have the same values. Records of which a component is null or absent are not compared
-    /// (nulls are distinct). It is checked at the end of a write.
+    /// Whether no two records may have the same values. Checked at the end of a write.
+    ///
+    /// Records with a component that is null or absent are not compared (nulls are distinct).
     public var isUnique: Bool
-    /// The index holds the records that meet all of these; every record if there are none.
+    /// The conditions of a partial index: it has the records that meet all of them.
     public var conditions: [IndexCondition]
-    /// The name that it had before, if it was renamed: what is stored stays, under the new name. Ignored once that is done.
+    /// The former name of a renamed index. Its entries stay, under the new name.
+    ///
+    /// It is ignored once the index is renamed.
     public var renamedFrom: String?
 
-    /// A field of which the values stand in the index.
+    /// A field whose values are in the index.
     public struct Component: Sendable, Hashable {
         /// The name of an attribute, or of a stored to-one relationship.
         public var field: String
-        /// Whether texts that differ only in case are the same (Unicode's default caseless matching, D144; the table is
-        /// fixed, see ``CaseFolding``).
+        /// Whether texts that differ only in case are equal.
+        ///
+        /// This is Unicode's default caseless matching, D144; for the fixed table see
+        /// ``CaseFolding``.
         public var ignoresCase: Bool
 
+        /// Creates a component.
         public init(_ field: String, ignoringCase: Bool = false) {
             self.field = field
             self.ignoresCase = ignoringCase
         }
     }
 
+    /// Creates an index of components.
     public init(
         _ name: String, on components: [Component], unique: Bool = false, where conditions: [IndexCondition] = [],
         renamedFrom: String? = nil
@@ -42,6 +49,7 @@ public struct IndexDefinition: Sendable, Hashable {
         self.conditions = conditions
     }
 
+    /// Creates an index of fields, in which case is significant.
     public init(
         _ name: String, on fields: String..., unique: Bool = false, where conditions: [IndexCondition] = [],
         renamedFrom: String? = nil

@@ -1,50 +1,59 @@
-/// A named reference to records of another entity (or the same one).
+/// A named reference to records of another entity, or of the same one.
 ///
-/// One side of a pair is stored: the to-one side, else the side that is declared. The other is derived from an index. A
-/// relationship that is joined by attributes is stored on neither side.
+/// One side of a pair is stored: the to-one side, else the declared one. The other is derived from
+/// an index. A relationship joined by attributes is stored on neither side.
 public struct RelationshipDefinition: Sendable, Hashable {
+    /// The name, unique among the fields of the entity.
     public var name: String
-    /// The name of the entity that it points to.
+    /// The name of the entity of the targets.
     public var destination: String
+    /// Whether a record may have several targets.
     public var isToMany: Bool
-    /// Whether the order of a to-many relationship is part of it.
+    /// Whether the order of a to-many relationship is significant.
     public var isOrdered: Bool
-    /// The name of the same relationship seen from the destination. It need not be declared there; if it is, both
-    /// declarations must name each other.
+    /// The name of the relationship as seen from the destination.
+    ///
+    /// It need not be declared there. If it is, both declarations have to name each other.
     public var inverse: String?
-    /// What happens to the records that it leads to when the record that has it is deleted.
+    /// The effect on the targets when the record that has the relationship is deleted.
     public var deleteRule: DeleteRule
-    /// If the relationship is joined by attributes, and not stored: which.
+    /// The attributes that join the relationship; nil if it is not joined.
     public var join: Join?
-    /// The name that it had before, if it was renamed: what is stored stays, under the new name. Ignored once that is done.
+    /// The former name of a renamed relationship. Stored references stay, under the new name.
+    ///
+    /// It is ignored once the relationship is renamed.
     public var renamedFrom: String?
 
-    /// What happens at the other end when a record is deleted.
+    /// The effect of a deletion at the other end of a relationship.
     public enum DeleteRule: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Nothing: references to the record stay, and their target is missing.
+        /// No effect: references to the record stay, and their target is missing.
         case none
-        /// References to the record are taken out.
+        /// References to the record are removed.
         case nullify
-        /// The records that the relationship leads to are deleted as well, by their rules.
+        /// The targets of the relationship are deleted as well, by their own rules.
         case cascade
-        /// The record is not deleted as long as the relationship leads to one that is there, and is not deleted with it.
+        /// The deletion fails while there is a target that is not deleted along with the record.
         case deny
     }
 
-    /// A foreign key in the payload: the relationship leads to the records whose attribute has the value of one's own.
-    /// The attributes are the only truth; both are indexed, and of one type.
+    /// A join: the targets are the records whose attribute equals an attribute of the owner.
+    ///
+    /// It is a foreign key in the payload. The attributes are the only truth; both are indexed, and
+    /// of one type.
     public struct Join: Sendable, Hashable {
         /// The attribute of the entity that has the relationship.
         public var own: String
-        /// The attribute at the destination: unique, or the key, for a to-one relationship.
+        /// The attribute of the destination. For a to-one relationship it is unique, or the key.
         public var theirs: String
 
+        /// Creates a join of an attribute with one of the destination.
         public init(_ own: String, equals theirs: String) {
             self.own = own
             self.theirs = theirs
         }
     }
 
+    /// Creates a relationship.
     public init(
         _ name: String, to destination: String, many: Bool = false, ordered: Bool = false, inverse: String? = nil,
         onDelete deleteRule: DeleteRule = .none, joinedBy join: Join? = nil, renamedFrom: String? = nil

@@ -1,11 +1,14 @@
-// What a program declares about its records, by name. `Catalog` is the same with the ids that the store gave.
+// The declaration of a program's records, by name. `Catalog` adds the ids of the store.
 
-/// The entities of a store: what their records hold, how they are identified, how they relate.
+/// The entities of a store: the content, the identity and the relationships of their records.
 ///
-/// A schema names things; ids are given by the store when the schema is first applied and never change after that.
+/// A schema has only names. The store assigns ids when a schema is first applied, and they never
+/// change.
 public struct Schema: Sendable, Hashable {
+    /// The entities.
     public var entities: [EntityDefinition]
 
+    /// Creates a schema of entities.
     public init(_ entities: [EntityDefinition] = []) {
         self.entities = entities
     }

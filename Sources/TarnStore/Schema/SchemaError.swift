@@ -1,12 +1,13 @@
-/// A schema that cannot be, with the place and the way out.
+/// An error in a schema, with its place and the way out.
 public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The entity concerned, if it is about one.
+    /// The entity concerned; nil if the error is about none.
     public var entity: String?
-    /// The attribute or relationship concerned, if it is about one.
+    /// The field or index concerned; nil if the error is about none.
     public var field: String?
-    /// What is wrong and what to do.
+    /// The problem and the way out.
     public var message: String
 
+    /// Creates an error.
     public init(entity: String?, field: String?, _ message: String) {
         self.entity = entity
         self.field = field

@@ -1,8 +1,8 @@
-// "Did you mean …?": names near a name that is not known, for error texts.
+// "Did you mean …?": names similar to an unknown one, for error texts.
 
-/// Suggestions for names that are not known.
+/// Suggestions for unknown names.
 package enum Spelling {
-    /// The sentence for a name that is not among the known ones: the nearest of them, else the list of them.
+    /// Returns the message for an unknown name, with the nearest known one, else the known names.
     package static func unknown(_ kind: String, _ name: String, among known: [String]) -> String {
         let start = "unknown \(kind) \"\(name)\""
         if let nearest = nearest(to: name, among: known) { return "\(start): did you mean \"\(nearest)\"?" }
@@ -11,10 +11,10 @@ package enum Spelling {
         return "\(start): known are \(shown)\(known.count > 12 ? ", …" : "")"
     }
 
-    /// The first of the known names that is nearest to the name, if one is near enough to be a slip.
+    /// Returns the first of the nearest known names, if it is near enough to be a typing error.
     package static func nearest(to name: String, among known: [String]) -> String? {
         let wanted = Array(name.lowercased().unicodeScalars)
-        // A distance costs length × length; names beyond this are not slips of the keyboard.
+        // The distance takes quadratic time; names longer than this are not typing errors.
         guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
         var best: (name: String, distance: Int)?
         for candidate in known where candidate != name {
@@ -22,17 +22,19 @@ package enum Spelling {
             guard scalars.count <= 64 else { continue }
             let distance = distance(wanted, scalars)
             let allowed = (max(wanted.count, scalars.count) + 1) / 3
-            // A distance of the whole length has nothing in common.
+            // A distance of the whole length means that the names have nothing in common.
             if distance <= allowed, distance < max(wanted.count, scalars.count), distance < best?.distance ?? Int.max {
                 best = (candidate, distance)
             }
         }
         if let best { return best.name }
-        // A name cut short is far from the whole one by edits.
+        // A truncated name is many edits away from the whole one.
         return wanted.count < 3 ? nil : known.first { $0 != name && $0.lowercased().hasPrefix(name.lowercased()) }
     }
 
-    /// Optimal string alignment: insertions, deletions, replacements, and exchanges of two neighbours cost one each.
+    /// Returns the optimal string alignment distance.
+    ///
+    /// Insertions, deletions, replacements, and exchanges of two neighbours cost one each.
     private static func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
         var beforePrevious = [Int](repeating: 0, count: b.count + 1)
         var previous = Array(0...b.count)

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Records on their way into a table: those that have to wait, and how many were stored.
+/// A bulk write in progress: the records held in memory, and the number of those stored.
 @usableFromInline
 struct BulkWrite: ~Copyable {
     let plan: RowPlan

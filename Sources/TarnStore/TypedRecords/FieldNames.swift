@@ -1,5 +1,5 @@
-// The names of a struct's fields, found once: the name of a case comes from the metadata of its type, which takes longer than
-// looking at a record.
+// A cache of the names of structs' fields. The name of a case comes from the metadata of its type,
+// and that takes longer than reading a record.
 
 import Synchronization
 
@@ -13,7 +13,8 @@ enum FieldNames {
 
     private static func learn<Field: RecordField>(_ type: Field.Type) -> [String] {
         let cases = Array(Field.allCases)
-        // Raw values that are no positions are told when the struct meets a catalog.
+        // Raw values that are not positions are reported when the struct is resolved against a
+        // catalog.
         let names = cases.indices.allSatisfy { cases[$0].rawValue == $0 } ? cases.map(\.name) : []
         known.withLock { $0[ObjectIdentifier(type)] = names }
         return names

@@ -1,6 +1,8 @@
 internal import LMDB
 
-/// A transaction and a plan: what values need beyond their bytes. Valid as long as the row's transaction.
+/// The transaction and the plan of a borrowed row, for values that need more than their bytes.
+///
+/// It is valid as long as the row's transaction.
 @usableFromInline
 struct LentContext {
     private let transaction: BareTransaction
@@ -18,7 +20,7 @@ struct LentContext {
         plan._withUnsafeGuaranteedRef { StoreAccess(transaction.raw, $0.state, rows?.takeUnretainedValue()) }
     }
 
-    /// The key that a storage key in a reference stands for. A long one stands in the row that it leads to.
+    /// Returns the key for a storage key in a reference. A long key is stored in the target's row.
     func key<Key: StoredKey>(_ storageKey: Bytes, of target: String) -> Key? {
         guard StorageKey.isDigest(storageKey) else { return Key(encodedKey: storageKey) }
         let access = access

@@ -1,17 +1,18 @@
 internal import LMDB
 
-/// What a `Row` is inside, without its type. The bounds of every access are checked in every build.
+/// The untyped content of a `Row`. Every access is bounds-checked in every build.
 @usableFromInline
 struct LentRow {
     @usableFromInline let context: LentContext
-    // Small numbers, and nothing that follows from the rest: rows are copied, and the processor's caches hold many of them.
+    // The fields are small, and none follows from others: rows are copied, and many fit in the CPU
+    // caches.
     private let header: UnsafeRawPointer
     private let lent: UnsafeMutablePointer<LentBody>?
-    /// The directory and the values. Of a divided body only the directory is as it says.
+    /// The directory and the values. If the body is divided, only the directory is valid.
     @usableFromInline let body: UnsafeRawPointer
     @usableFromInline let slots: UnsafePointer<RowPlan.Slot>
     @usableFromInline let bodyCount: UInt32
-    /// How many fields there are if the values stand as the offsets say, which are of 16 bits; else 0.
+    /// The number of fields if the values are at the directory's 16-bit offsets, else 0.
     @usableFromInline let plainFields: UInt16
     @usableFromInline let slotCount: UInt16
 
@@ -31,17 +32,19 @@ struct LentRow {
         self.slotCount = slotCount
     }
 
-    /// The row without what stands behind its header, and its body.
+    /// The row as a view of its header and its body.
     var view: RowView { RowView(header: header, RowBody(checked: Bytes(start: body, count: Int(bodyCount)), header, lent)) }
 
-    /// The row for whoever is about to read most of it: a divided one is put together at once, and not looked through for each field.
+    /// Returns the row in a form for reading most of it.
+    ///
+    /// A divided row is assembled at once, so that it is not searched for each field.
     @inlinable
     @inline(__always)
     func whole() throws(StoreError) -> LentRow { plainFields > 0 ? self : try undivided() }
 
     @usableFromInline
     func undivided() throws(StoreError) -> LentRow {
-        // A few short fields are found faster where they are.
+        // Few short fields are found faster in the divided row.
         guard view.body.isDivided, slotCount > LentRow.fewFields else { return self }
         guard let view = view.undivided, let whole = LentRow(view, context) else { throw damaged }
         return whole
@@ -49,14 +52,15 @@ struct LentRow {
 
     private static let fewFields = 8
 
-    /// The bytes of a field, a tag and a payload. Nil if the row does not have it.
+    /// Returns the bytes of a field, a tag and a payload; nil if the row does not have it.
     @inlinable
     @inline(__always)
     func value(_ slot: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
         precondition(slot >= 0 && slot < slotCount, "a field is one of its type's cases")
         let slot = slots[slot]
         let place = Int(slot.rank), fields = Int(plainFields)
-        // In a row that has every field up to this one, its place is known. The directory is inside the body.
+        // If the row has every field up to this one, its position is known. The directory is inside
+        // the body.
         guard place < fields, directory(2 + place * 4) == slot.id else { return try search(slot.id) }
         let valuesStart = 2 + fields * 4
         let start = valuesStart + (place == 0 ? 0 : Int(directory(place * 4)))
@@ -78,7 +82,7 @@ struct LentRow {
     }
 
     var recordKey: RecordKey? {
-        // The storage key does not matter: the row holds the key's attributes.
+        // The storage key is not needed: the row has the key's attributes.
         context.plan._withUnsafeGuaranteedRef { view.body.key(of: $0.entity) }
     }
 
@@ -97,7 +101,7 @@ struct LentRow {
 
     @usableFromInline
     func wrongType(_ slot: Int, _ value: UnsafeRawBufferPointer, _ wanted: String) -> StoreError {
-        // Bytes of the right type that make no value are damage.
+        // Malformed bytes of the right type are damage.
         guard EncodedValue(value).isWellFormed else { return damaged }
         return .wrongType(
             entity: place.entity, field: name(slot), expected: wanted, found: EncodedValue(value).typeName)

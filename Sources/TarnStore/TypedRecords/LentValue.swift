@@ -1,4 +1,4 @@
-/// A value where it stands in a row. It cannot outlive the row.
+/// A borrowed value of a row. It cannot outlive the row.
 public struct LentValue: ~Escapable {
     @usableFromInline let encoded: EncodedValue
     let context: LentContext
@@ -10,12 +10,13 @@ public struct LentValue: ~Escapable {
         self.context = context
     }
 
+    /// Whether the value is null.
     @inlinable public var isNull: Bool { encoded.isNull }
 
     /// The storage key of a to-one reference.
     @inlinable var reference: UnsafeRawBufferPointer? { encoded.reference }
 
-    /// The key of a storage key that may be a digest.
+    /// Returns the key for a storage key that may be a digest.
     @usableFromInline func longKey<Key: StoredKey>(_ storageKey: UnsafeRawBufferPointer, of target: String) -> Key? {
         context.key(storageKey, of: target)
     }

@@ -1,11 +1,11 @@
 internal import LMDB
 
-/// Encoded records that wait to be stored in the order of their keys.
+/// A batch of encoded records, to be stored in the order of their keys.
 struct RecordBatch: ~Copyable {
     static let limit = 64 << 20
 
     private struct Entry {
-        /// The first bytes of the key, so that most comparisons need no more.
+        /// The first bytes of the key, which decide most comparisons.
         var prefix: UInt64
         var offset: Int
         var keyCount: Int32
@@ -34,7 +34,7 @@ struct RecordBatch: ~Copyable {
         entries.removeAll(keepingCapacity: true)
     }
 
-    /// Puts the records in the order of their keys, and keeps the last of those with the same key.
+    /// Sorts the records by key, and keeps the last of those with the same key.
     mutating func sort() {
         let all = bytes.bytes
         func key(_ entry: Entry) -> Bytes { all.slice(entry.offset..<entry.offset + Int(entry.keyCount)) }

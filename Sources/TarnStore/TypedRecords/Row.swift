@@ -1,11 +1,13 @@
-// A row that is lent: its fields are read where they stand, and nothing of it leaves the transaction.
+// Borrowed rows: fields are read in place, and nothing of a row leaves its transaction.
 
 internal import LMDB
 
-/// A record as it stands in the store, lent for as long as nothing changes it: to a closure, or until the end of `read`.
+/// A borrowed record of the store, valid until the next change or the end of `read`.
 ///
-/// Reading one field touches no other. The compiler keeps a row, and text lent by it, from leaving the transaction, from being
-/// captured by a task, and from being held across a change.
+/// In a closure that gets a row, the row is valid until the closure returns.
+///
+/// A read of one field touches no other. The compiler prevents a row, and text borrowed from it,
+/// from leaving the transaction, from being captured by a task, and from being used after a change.
 public struct Row<Record: StoredRecord>: ~Escapable {
     @usableFromInline let lent: LentRow
 
@@ -13,10 +15,11 @@ public struct Row<Record: StoredRecord>: ~Escapable {
     @usableFromInline
     init(_ lent: LentRow) { self.lent = lent }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     ///
-    /// - Throws: `StoreError.missingValue` if the row does not have the field and `Value` is not optional;
-    ///   `.wrongType` if it is of another type, or null and `Value` is not optional; `.damagedRow`.
+    /// - Throws: `StoreError.missingValue` if the row does not have the field and `Value` is not
+    ///   optional; `.wrongType` if it is of another type, or null and `Value` is not optional;
+    ///   `.damagedRow`.
     @inlinable
     @inline(__always)
     public func get<Value: StoredValue>(
@@ -31,8 +34,9 @@ public struct Row<Record: StoredRecord>: ~Escapable {
         return value
     }
 
-    /// The text of a field (a string, a URL, JSON), not copied. Nil if the field is null, or if the row does not have it.
+    /// Returns the text of a field (a string, a URL, JSON) without copying it.
     ///
+    /// - Returns: the text; nil if the field is null or absent.
     /// - Throws: `StoreError.wrongType`; `.damagedRow`, also for bytes that are not UTF-8.
     @_lifetime(copy self)
     public func text(_ field: Record.Field) throws(StoreError) -> UTF8Span? {
@@ -49,7 +53,7 @@ public struct Row<Record: StoredRecord>: ~Escapable {
         return _overrideLifetime(text, copying: self)
     }
 
-    /// Whether the row has the field, and what is in it.
+    /// Returns the state of a field: absent, null, or a value.
     public func state(of field: Record.Field) throws(StoreError) -> FieldState {
         guard let bytes = try lent.value(field.rawValue) else { return .absent }
         return EncodedValue(bytes).isNull ? .null : .value
@@ -57,7 +61,7 @@ public struct Row<Record: StoredRecord>: ~Escapable {
 
     /// The primary key, from the row's own fields.
     ///
-    /// - Throws: `StoreError.damagedRow` if it is not there.
+    /// - Throws: `StoreError.damagedRow` if the row lacks a part of it.
     public var key: Record.Key {
         get throws(StoreError) {
             guard let key = lent.recordKey.flatMap(Record.Key.init) else { throw lent.damaged }
@@ -65,19 +69,19 @@ public struct Row<Record: StoredRecord>: ~Escapable {
         }
     }
 
-    /// A copy.
+    /// Returns a copy of the record.
     @inlinable
     public func copy() throws(StoreError) -> Record { try Record(Row(lent.whole())) }
 
-    /// Whether the record is known only from partial nested objects so far.
+    /// Whether the record is known only from partial nested objects.
     public var isPartial: Bool { lent.view.isPartial }
 
-    /// The commit sequence in which its content changed last: what a compare-and-set compares.
+    /// The commit sequence of the last change of the content, for a compare-and-set.
     public var version: UInt64 { lent.view.version }
 }
 
 extension RowBody {
-    /// The place of a field in the directory. Nil if it is absent.
+    /// Returns the position of a field in the directory; nil if it is absent.
     func place(of id: UInt16) -> Int? {
         var low = 0, high = count
         while low < high {

@@ -1,11 +1,13 @@
 internal import LMDB
 
-/// What a record is encoded in, kept from one record to the next. For one encoder at a time: its writer's.
+/// The buffers of the encoding, reused from record to record, by one encoder of a writer at a time.
 @usableFromInline
 final class RowBuffers {
     @usableFromInline @exclusivity(unchecked) var values = ValueEncoder()
     @exclusivity(unchecked) private var places: [Range<Int>?] = []
-    /// The fields. As long as they come in the order of their ids, each once, their values stand in `values` as in a body.
+    /// The fields of the body.
+    ///
+    /// If they arrive in ascending order of ids, each once, `values` already is its value part.
     @exclusivity(unchecked) private var body = BodyBuilder()
     @exclusivity(unchecked) private var isInOrder = true
     @exclusivity(unchecked) private var encoded = ByteWriter(capacity: 2048)
@@ -24,7 +26,9 @@ final class RowBuffers {
         if problem != nil { problem = nil }
     }
 
-    /// - Returns: where the value of the field is going to begin.
+    /// Starts the value of a field.
+    ///
+    /// - Returns: the offset at which the value begins.
     @usableFromInline
     func begin(_ slot: Int, _ plan: RowPlan) -> Int {
         precondition(places.indices.contains(slot), "a field is one of its type's cases")
@@ -47,14 +51,14 @@ final class RowBuffers {
             try plan.state.catalog.check(value, fits: plan.fields[slot], of: plan.entity)
             return true
         } catch {
-            // What stands there is no part of the body.
+            // The bytes of the refused value are no part of the body.
             isInOrder = false
             problem = problem ?? error
             return false
         }
     }
 
-    /// Makes the body of the fields. Valid until the next change.
+    /// Builds the body of the fields. It is valid until the next change.
     private func complete(_ plan: RowPlan) -> RowBody? {
         let isWide: Bool
         if isInOrder {
@@ -72,9 +76,9 @@ final class RowBuffers {
         return RowBody(encoded.bytes, isWide: isWide)
     }
 
-    /// The same with the attributes of the key, which a change of a record does not say.
+    /// Builds the body of the fields with the attributes of the key, which a patch need not set.
     ///
-    /// - Throws: `StoreError.wrongKey` if the fields say another key.
+    /// - Throws: `StoreError.wrongKey` if a field has a value of another key.
     private func complete(_ plan: RowPlan, with key: RecordKey) throws(StoreError) -> RowBody? {
         let said = plan.entity.keyValues(key)
         var scratch = ByteWriter(capacity: 256)
@@ -106,15 +110,18 @@ final class RowBuffers {
         return RowBody(encoded.bytes, isWide: isWide)
     }
 
-    /// The fields as a body of a row; the storage key is in `storageKey` then: of the key that is given, else of the one the fields say.
+    /// Builds the body of the row, and its storage key in `storageKey`.
+    ///
     /// Both are valid until the next change.
     ///
-    /// - Throws: the first problem of a field; `StoreError.wrongKey` if the fields do not say the whole key.
+    /// - Parameter key: the key of the record; nil to take it from the fields.
+    /// - Throws: the first problem of a field; `StoreError.wrongKey` if the fields do not have the
+    ///   whole key.
     func finish(_ plan: RowPlan, _ access: StoreAccess, key: RecordKey?) throws -> RowBody {
         if let problem { throw problem }
         guard let row = try key.map({ try complete(plan, with: $0) }) ?? complete(plan) else { throw damaged(plan, key) }
         if key == nil, let id = plan.intKey, let value = row.value(of: id)?.int {
-            // The most frequent key, without a list of components.
+            // Fast path for the most frequent key, without a list of components.
             storageKey.appendTuple(value)
             return row
         }
@@ -136,7 +143,7 @@ final class RowBuffers {
         return row
     }
 
-    /// The fields that were set as a body of a row that has no others.
+    /// Builds a row body that has only the fields that were set.
     ///
     /// - Throws: the first problem of a field.
     func finishChange(_ plan: RowPlan) throws -> RowBody {

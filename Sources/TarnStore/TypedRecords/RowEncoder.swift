@@ -1,10 +1,11 @@
-// How a struct becomes a row: values are written one after the other and then put in the order of the catalog's ids.
+// The encoding of structs as rows: values are appended as they are set, then sorted by field id.
 
 internal import LMDB
 
-/// Takes the fields of a record.
+/// The destination of a record's fields.
 ///
-/// What does not fit the catalog is remembered, and thrown by the `put` or `patch` that asked for the fields.
+/// The first value that does not fit the catalog is recorded. The `put` or `patch` that started the
+/// encoding throws it.
 public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     @usableFromInline let buffers: RowBuffers
     @usableFromInline let plan: RowPlan
@@ -17,16 +18,17 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         buffers.removeAll(fields: plan.fields.count)
     }
 
-    /// Forgets the fields, for the next record.
+    /// Clears the fields for the next record.
     @usableFromInline
     mutating func removeAll() { buffers.removeAll(fields: plan.fields.count) }
 
-    /// What storing the record has to keep up.
+    /// The rules for storing the record.
     var rules: EntityRules { plan.rules }
 
-    /// Sets a field. An optional that is nil makes it null. Of a field that is set twice, the last value counts.
+    /// Sets a field; a nil optional sets it to null.
     ///
-    /// Fields that are set in the order in which the entity's were declared are stored as they come.
+    /// If a field is set twice, the last value is stored. Fields that are set in the order of the
+    /// entity's declarations need no sorting.
     @inlinable
     public mutating func set<Value: StoredValue>(_ field: Record.Field, _ value: Value) {
         let slot = field.rawValue, start = buffers.begin(slot, plan)
@@ -37,9 +39,11 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     /// Sets a field to null.
     public mutating func clear(_ field: Record.Field) { set(field, Null()) }
 
-    /// Lends the fields as a body of a row, and the storage key: of the key that is given, else of the one the fields say.
+    /// Calls a closure with the row body of the fields and the storage key, borrowed.
     ///
-    /// - Throws: the first problem of a field; `StoreError.wrongKey` if the fields do not say the whole key.
+    /// - Parameter key: the key of the record; nil to take it from the fields.
+    /// - Throws: the first problem of a field; `StoreError.wrongKey` if the fields do not have the
+    ///   whole key.
     func finish<Result>(
         key: RecordKey?, _ body: (Bytes, RowBody, _ isComplete: Bool) throws -> Result
     ) throws -> Result {
@@ -47,16 +51,16 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
         return try body(buffers.storageKey.bytes, row, plan.isComplete)
     }
 
-    /// Lends the fields that were set as a body of a row that has no others.
+    /// Calls a closure with a row body that has only the fields that were set, borrowed.
     ///
-    /// - Returns: what the closure returns, and whether the body is wide.
+    /// - Returns: the result of the closure, and whether the body is wide.
     /// - Throws: the first problem of a field.
     consuming func finishChange<Result>(_ body: (RowBody) throws -> Result) throws -> (Result, isWide: Bool) {
         let row = try buffers.finishChange(plan)
         return (try body(row), row.isWide)
     }
 
-    /// A null of no type.
+    /// The null value.
     private struct Null: StoredValue {
         init() {}
         init?(_ value: LentValue) { if !value.isNull { return nil } }
@@ -65,7 +69,7 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
 }
 
 extension Catalog.Field {
-    /// The tag that alone says that a value fits; nil if more has to be looked at.
+    /// The tag that alone proves that a value fits; nil if the value itself has to be checked.
     var sufficientTag: UInt8? {
         guard case .attribute(let type) = kind else { return nil }
         return switch type {

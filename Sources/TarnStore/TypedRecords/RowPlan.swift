@@ -1,12 +1,14 @@
-// What a struct's names mean at one generation of the catalog: resolved once, then only read.
+// The plan of a struct: its names, resolved once per generation of the catalog.
 
 internal import LMDB
 import Synchronization
 
-/// A `StoredRecord` type met the catalog: its fields by their ids. Immutable, and alive as long as the state it was made for.
+/// A `StoredRecord` type resolved against the catalog: its fields by id.
+///
+/// It is immutable and lives as long as the state that it was made for.
 @usableFromInline
 final class RowPlan: Sendable {
-    /// A field of the struct: its id, and its place in the directory of a row that has every field of the catalog.
+    /// A field of the struct: its id, and its position in the directory of a row with every field.
     @usableFromInline
     struct Slot: Sendable {
         @usableFromInline let id: UInt16
@@ -19,24 +21,26 @@ final class RowPlan: Sendable {
     let table: Table
     /// The id of the entity's root.
     let root: UInt16
-    /// The state owns the plan.
+    /// The state, which owns the plan.
     unowned(unsafe) let state: StoreState
-    /// By the raw value of the struct's fields; freed in `deinit` only.
+    /// The slots by the raw values of the struct's fields; freed only in `deinit`.
     nonisolated(unsafe) let slots: UnsafeMutableBufferPointer<Slot>
-    /// The same fields in ascending order of their ids: as they stand in a row.
+    /// The raw values of the fields in ascending order of ids, as in a row.
     let ascending: [Int]
     let fields: [Catalog.Field]
-    /// For each field: how text is stored in it, and the tag that alone says that a value fits; 255 if more has to be looked at.
+    /// For each field the tag of text, and the tag that alone proves that a value fits.
+    ///
+    /// The second is 255 if the value itself has to be checked.
     let tags: [(text: UInt8, sufficient: UInt8)]
-    /// The attribute of the key, if it is one number.
+    /// The attribute of the key if the key is a single `int`.
     let intKey: UInt16?
-    /// Whether a record that the struct holds lacks nothing that the catalog requires.
+    /// Whether the struct has every field that the catalog requires.
     let isComplete: Bool
     let relationships: [RelationshipPlan]
-    /// Whether the type of the keys does not say that they are of the entity's form.
+    /// Whether each key has to be checked, since its type admits keys of other forms.
     let checksEveryKey: Bool
 
-    /// A relationship of the entity, with what following it needs.
+    /// A relationship of the entity, with the data that is needed to follow it.
     struct RelationshipPlan: Sendable {
         let relationship: Catalog.Relationship
         let destination: Catalog.Entity
@@ -105,7 +109,7 @@ final class RowPlan: Sendable {
 }
 
 extension Catalog.Entity {
-    /// For messages: `int`, or `[string, int]`.
+    /// The form of the key for messages: `int`, or `[string, int]`.
     var keyForm: String {
         let types = keyTypes
         return types.count == 1 ? "\(types[0])" : "[" + types.map(\.description).joined(separator: ", ") + "]"
@@ -113,15 +117,19 @@ extension Catalog.Entity {
 }
 
 extension StoreAccess {
-    /// The plan of a type at this state. It lives as long as the state.
+    /// Returns the plan of a type at this state. It lives as long as the state.
     ///
-    /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongKey` if the type does not fit the catalog.
+    /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongKey` if the type does not fit the
+    ///   catalog.
     func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> {
         if let plan = state.plans._withUnsafeGuaranteedRef({ $0.find(ObjectIdentifier(type)) }) { return plan }
         return try addPlan(type)
     }
 
-    /// By itself: making a plan takes references, which finding one would count as well.
+    /// Adds the plan of a type.
+    ///
+    /// It is a function of its own, since it takes references that the fast path would count as
+    /// well.
     @inline(never)
     private func addPlan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> {
         let plan = try RowPlan(type, state)

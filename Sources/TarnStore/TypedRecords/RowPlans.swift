@@ -1,9 +1,13 @@
 internal import LMDB
 import Synchronization
 
-/// The plans of one state. Finding one takes no lock; they are only added, and go with the state.
+/// The plans of one catalog state, freed with it.
+///
+/// Lookups take no lock: plans are only added.
 final class RowPlans: Sendable {
-    /// Owns its plan and the nodes behind it. Unmanaged, since who looks for a plan counts no references.
+    /// A node that owns its plan and the nodes behind it.
+    ///
+    /// References are unmanaged, so that a lookup does no reference counting.
     fileprivate final class Node: Sendable {
         let type: ObjectIdentifier
         let plan: Unmanaged<RowPlan>
@@ -21,7 +25,7 @@ final class RowPlans: Sendable {
         }
     }
 
-    /// The newest node, retained: what `latest` points to is owned by `deinit`, which nobody else can be racing.
+    /// The newest node, retained. `deinit` releases it, when no other thread can use it any more.
     private let latest = Atomic<Unmanaged<Node>?>(nil)
     private let additions = Mutex(())
 
@@ -38,7 +42,7 @@ final class RowPlans: Sendable {
         return nil
     }
 
-    /// The plan of the type, which another thread may have added in the meantime.
+    /// Adds the plan of a type, or returns the one that another thread has added meanwhile.
     func add(_ type: ObjectIdentifier, _ plan: RowPlan) -> Unmanaged<RowPlan> {
         additions.withLock { _ in
             if let known = find(type) { return known }

@@ -1,12 +1,13 @@
-// Reading records as structs, or as rows that are lent.
+// Reads of records as structs or as borrowed rows.
 
 internal import LMDB
 
 extension StoreReader {
-    /// A record as a struct, or nil if it is not there.
+    /// Returns a record as a struct, or nil if it does not exist.
     ///
-    /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField` and `.wrongKey` if the type does not fit the catalog;
-    ///   `.missingValue`, `.wrongType` as ``Row/get(_:as:)``; `.damagedRow`, `.lmdb`.
+    /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField` and `.wrongKey` if the type does
+    ///   not fit the catalog; `.missingValue`, `.wrongType` as ``Row/get(_:as:)``; `.damagedRow`,
+    ///   `.lmdb`.
     @inlinable
     public func get<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Record? {
         let mark = rowMark
@@ -18,7 +19,7 @@ extension StoreReader {
         return try lent.map { lent throws(StoreError) in try Row<Record>(lent).copy() }
     }
 
-    /// Records as structs, in the order of the keys; nil for each that is not there.
+    /// Returns records as structs, in the order of `keys`; nil for each that does not exist.
     ///
     /// - Throws: as ``get(_:_:)-(_,Record.Key)``.
     public func get<Record: StoredRecord>(
@@ -43,12 +44,13 @@ extension StoreReader {
         return records
     }
 
-    /// A record's row, lent: nothing is copied. Nil if it is not there.
+    /// Returns the borrowed row of a record, or nil if it does not exist. Nothing is copied.
     ///
-    /// A compressed row is decompressed, and keeps its memory until the transaction ends, or the step of the walk in whose closure
-    /// it was read. For many rows use ``withRow(_:_:_:)`` or ``forEach(_:in:reversed:_:)``.
+    /// A compressed row is decompressed. Its memory is held until the transaction ends, or until
+    /// the end of the enclosing closure of a walk. For many rows use ``withRow(_:_:_:)`` or
+    /// ``forEach(_:in:reversed:_:)``.
     ///
-    /// - Throws: as ``get(_:_:)-(_,Record.Key)``, but for what concerns values.
+    /// - Throws: as ``get(_:_:)-(_,Record.Key)``, except for the errors of values.
     @inlinable
     @_lifetime(copy self)
     public func row<Record: StoredRecord>(_ type: Record.Type, _ key: Record.Key) throws(StoreError) -> Row<Record>? {
@@ -60,11 +62,12 @@ extension StoreReader {
         return _overrideLifetime(Row(lent), copying: self)
     }
 
-    /// Lends a record's row to the closure, and returns what it returns. Nil if the record is not there.
+    /// Calls a closure with the borrowed row of a record, and returns its result.
     ///
-    /// The memory of a compressed row is used again afterwards.
+    /// The memory of a compressed row is reused afterwards.
     ///
-    /// - Throws: what the closure throws, and as ``row(_:_:)``.
+    /// - Returns: the result of the closure; nil if the record does not exist.
+    /// - Throws: the errors of the closure, and as ``row(_:_:)``.
     @inlinable
     public func withRow<Record: StoredRecord, Result>(
         _ type: Record.Type, _ key: Record.Key, _ body: (Row<Record>) throws -> Result
@@ -75,9 +78,12 @@ extension StoreReader {
         return try body(row)
     }
 
-    /// The row of every record of an entity, lent, in key order or against it.
+    /// Calls a closure with the borrowed row of every record of an entity, in key order.
     ///
-    /// - Throws: what the closure throws; `StoreError` if the type or the range does not fit the catalog, or a row is damaged.
+    /// If `reversed` is true, the keys descend.
+    ///
+    /// - Throws: the errors of the closure; `StoreError` if the type or the range does not fit the
+    ///   catalog, or a row is damaged.
     @inlinable
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Void
@@ -88,7 +94,7 @@ extension StoreReader {
         }
     }
 
-    /// The same, until the closure returns false.
+    /// Calls a closure with borrowed rows of an entity in key order, until it returns false.
     @inlinable
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, _ body: (Row<Record>) throws -> Bool
@@ -101,9 +107,12 @@ extension StoreReader {
         }
     }
 
-    /// Copies of the records of an entity, in key order or against it, at most `limit` of them.
+    /// Returns copies of at most `limit` records of an entity, in key order.
     ///
-    /// - Throws: `StoreError` as ``get(_:_:)-(_,Record.Key)``; `.wrongKey` if the range does not fit.
+    /// If `reversed` is true, the keys descend.
+    ///
+    /// - Throws: `StoreError` as ``get(_:_:)-(_,Record.Key)``; `.wrongKey` if the range does not
+    ///   fit.
     public func fetch<Record: StoredRecord>(
         _ type: Record.Type, in range: KeyRange = .all, reversed: Bool = false, limit: Int = .max
     ) throws -> [Record] {
@@ -119,18 +128,22 @@ extension StoreReader {
         return records
     }
 
-    /// The number of records of an entity. All of them are LMDB's own count; a range is walked over.
+    /// Returns the number of records of an entity.
+    ///
+    /// The count of all records is LMDB's own; a range is walked over.
     public func count<Record: StoredRecord>(_ type: Record.Type, in range: KeyRange = .all) throws -> Int {
         let entity = try access.plan(type)._withUnsafeGuaranteedRef { $0.entity }
         return try access.count(entity, in: range)
     }
 
-    /// The records that a relationship of a record leads to, lent, in its order. What is missing is passed over; see
-    /// ``forEachRelated(_:_:_:_:)`` for a way to see that too.
+    /// Calls a closure with the borrowed rows of a relationship's targets, in its order.
     ///
-    /// - Parameter relationship: the name of the relationship, stored or derived, seen from the record.
-    /// - Throws: what the closure throws; `StoreError.unknownField` if there is no such relationship, `.wrongType` if it leads to
-    ///   another entity, otherwise as ``row(_:_:)``.
+    /// Missing targets are skipped; ``forEachRelated(_:_:_:_:)`` reports them, too.
+    ///
+    /// - Parameter relationship: the name of the relationship, stored or derived, as declared on
+    ///   the record.
+    /// - Throws: the errors of the closure; `StoreError.unknownField` if there is no such
+    ///   relationship, `.wrongType` if it leads to another entity, otherwise as ``row(_:_:)``.
     public func forEachRelated<Record: StoredRecord, Target: StoredRecord>(
         _ type: Record.Type, _ key: Record.Key, _ relationship: String, to target: Target.Type,
         _ body: (Row<Target>) throws -> Void
@@ -165,7 +178,7 @@ extension StoreReader {
         }
     }
 
-    // MARK: - What inlined code calls
+    // MARK: - Entry points of inlined code
 
     @usableFromInline
     func forEachLent(
@@ -197,12 +210,16 @@ extension StoreReader {
 }
 
 extension StoreAccess {
-    /// - Throws: `.wrongKey` if the key is not of the entity's form. The plan has settled it for types that have one form.
+    /// Checks the form of a key. For key types with a single form the plan has already done it.
+    ///
+    /// - Throws: `.wrongKey` if the key is not of the entity's form.
     func checkForm(_ plan: Unmanaged<RowPlan>, _ key: () -> RecordKey) throws(StoreError) {
         guard plan._withUnsafeGuaranteedRef({ $0.checksEveryKey }) else { return }
         try checkForm(of: key(), plan._withUnsafeGuaranteedRef { $0.entity })
     }
 
+    /// Returns a row borrowed with its plan.
+    ///
     /// - Throws: `.damagedRow` if a row has no body.
     func lent(_ row: RowView, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes) throws(StoreError) -> LentRow {
         guard let lent = LentRow(row, LentContext(self, plan)) else {
@@ -211,9 +228,13 @@ extension StoreAccess {
         return lent
     }
 
-    /// A row that was found under a storage key; nil if it is the row of another long key with the same digest.
+    /// Returns the row found under a storage key.
     ///
-    /// - Parameter isSought: whether a long key, which stands in the row only, is the one that was sought.
+    /// The result is nil if the row belongs to another long key with the same digest, or is not of
+    /// the plan's entity.
+    ///
+    /// - Parameter isSought: returns whether a key, read from the row, is the one sought. It is
+    ///   called for long keys only.
     /// - Throws: `.damagedRow`.
     func lend(
         _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, borrowed: Bool, _ isSought: (RecordKey?) -> Bool
@@ -224,7 +245,7 @@ extension StoreAccess {
         } else {
             row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey, borrowed: borrowed)
         }
-        // A row of the same tree, but of another kind.
+        // The row may be of another entity of the same tree.
         if plan._withUnsafeGuaranteedRef({ row.entity != $0.entityID }) {
             let entity = plan._withUnsafeGuaranteedRef { $0.entity }
             guard try isOf(entity, row) else { return nil }
@@ -235,7 +256,7 @@ extension StoreAccess {
     }
 }
 
-/// Passes an error of LMDB on as one of the store.
+/// Translates errors of LMDB to errors of the store.
 @inline(__always)
 func translating<Result>(_ body: () throws(LMDBError) -> Result) throws(StoreError) -> Result {
     do throws(LMDBError) {

@@ -1,17 +1,21 @@
-// Writing many records at once: in the order of their keys, each once, appended where they lie behind what is there.
+// Bulk writes: each record once, in key order, appended if it is past the last key of the table.
 
 internal import LMDB
 
 extension StoreWriter {
-    /// Stores records as ``put(_:ifVersion:)`` does one after the other, but in the order of their keys: neighbours in the file are
-    /// written together, and what lies behind the last key is appended. Of several with the same key the last counts.
+    /// Stores records in the order of their keys, each as ``put(_:ifVersion:)`` does.
     ///
-    /// Those that come in the order of their keys, and lie behind what is there, are stored as they come. Otherwise the encoded
-    /// records are held in memory, up to 64 MiB at a time.
+    /// In this order neighbours in the file are written together, and records past the last key are
+    /// appended. Of several records with the same key, the last one is stored.
     ///
-    /// - Returns: how many records were created or changed; one that came again after it was stored counts again.
-    /// - Throws: as ``put(_:ifVersion:)``. A record that cannot be stored stops it, and some that came before it may be stored by then:
-    ///   let the error leave the closure of `write`, or they are committed.
+    /// Records that arrive in key order and are past the last key are stored at once. The others
+    /// are held in memory in encoded form, up to 64 MiB at a time.
+    ///
+    /// - Returns: the number of records created or changed; a key that occurs again after it was
+    ///   stored counts again.
+    /// - Throws: as ``put(_:ifVersion:)``. A record that cannot be stored stops the call, and
+    ///   earlier ones may be stored by then. Let the error leave the closure of `write`, or they
+    ///   are committed.
     @discardableResult
     @inlinable
     public mutating func put<Record: StoredRecord>(contentsOf records: some Sequence<Record>) throws -> Int {
@@ -26,7 +30,7 @@ extension StoreWriter {
         return try finish(&bulk)
     }
 
-    // MARK: - What inlined code calls
+    // MARK: - Entry points of inlined code
 
     @usableFromInline
     func encoder<Record: StoredRecord>(_ buffers: RowBuffers) throws -> RowEncoder<Record> { try RowEncoder(access, buffers) }
@@ -48,7 +52,7 @@ extension StoreWriter {
     mutating func add(_ buffers: RowBuffers, to bulk: inout BulkWrite) throws {
         let plan = bulk.plan, rules = plan.rules
         let body = try buffers.finish(plan, access, key: nil), key = buffers.storageKey.bytes
-        // Once something waits, what comes later has to come behind it.
+        // Once a record is held, later ones have to follow it.
         if bulk.batch.count == 0, try tail.isPast(key, rules.root, access.raw, bulk.table) {
             _ = try merge(rules, key, body, isComplete: plan.isComplete)
             bulk.changed += 1

@@ -1,15 +1,17 @@
-// Writing records as structs, changing some of their fields, and writing only over what one has seen.
+// Writes of records as structs: whole, some fields, and with a compare-and-set on the version.
 
 internal import LMDB
 
 extension StoreWriter {
-    /// Stores a record: the fields of the struct are set, those that it does not have stay as they are.
+    /// Stores a record: sets the fields of the struct, and keeps those that it does not have.
     ///
-    /// - Parameter version: if it is given, the record is stored only if it still has the version that was read
-    ///   (``Row/version``, `Record.version`); 0 says that it is not there yet.
-    /// - Throws: `StoreError`: `.versionMismatch`, `.wrongType` for a value that is not of the catalog's type, `.wrongKey`
-    ///   if the struct does not set the whole key, `.keyCollision`, `.damagedRow`; and if the type does not fit the
-    ///   catalog, `.unknownEntity`, `.unknownField`. Then nothing of the record is stored.
+    /// - Parameter version: the version that was read (``Row/version``, `Record.version`), or nil.
+    ///   If it is set, the record is stored only if it still has this version; 0 means that it does
+    ///   not exist yet.
+    /// - Throws: `StoreError`: `.versionMismatch`, `.wrongType` for a value that is not of the
+    ///   catalog's type, `.wrongKey` if the struct does not set the whole key, `.keyCollision`,
+    ///   `.damagedRow`; if the type does not fit the catalog, `.unknownEntity`, `.unknownField`.
+    ///   Then nothing of the record is stored.
     public mutating func put<Record: StoredRecord>(_ record: Record, ifVersion version: UInt64? = nil) throws {
         let buffers = takeRowBuffers()
         defer { rowBuffers = buffers }
@@ -22,7 +24,7 @@ extension StoreWriter {
         }
     }
 
-    /// Sets some fields of a record that is there; the others stay as they are.
+    /// Sets some fields of an existing record; the others keep their values.
     ///
     /// ```swift
     /// try writer.patch(Issue.self, 17) { issue in
@@ -31,9 +33,11 @@ extension StoreWriter {
     /// }
     /// ```
     ///
-    /// - Parameter version: if it is given, the record is changed only if it still has the version that was read.
-    /// - Returns: whether the record is there. If it is not, nothing is written.
-    /// - Throws: as ``put(_:ifVersion:)``; `StoreError.wrongKey` also if an attribute of the key would change.
+    /// - Parameter version: the version that was read, or nil. If it is set, the record is changed
+    ///   only if it still has this version.
+    /// - Returns: false if the record does not exist; then nothing is written.
+    /// - Throws: as ``put(_:ifVersion:)``; `StoreError.wrongKey` also if an attribute of the key
+    ///   would change.
     @discardableResult
     public mutating func patch<Record: StoredRecord>(
         _ type: Record.Type, _ key: Record.Key, ifVersion version: UInt64? = nil,
@@ -56,8 +60,9 @@ extension StoreWriter {
 
     /// Deletes a record as ``delete(_:_:)-(String,_)`` does.
     ///
-    /// - Parameter version: if it is given, the record is deleted only if it still has the version that was read.
-    /// - Returns: whether it was there.
+    /// - Parameter version: the version that was read, or nil. If it is set, the record is deleted
+    ///   only if it still has this version.
+    /// - Returns: whether the record existed.
     /// - Throws: `StoreError.versionMismatch`, `.unknownEntity`, `.wrongKey`, `.damagedRow`.
     @discardableResult
     public mutating func delete<Record: StoredRecord>(
@@ -66,9 +71,9 @@ extension StoreWriter {
         try delete(Record.entity, key.recordKey, ifVersion: version)
     }
 
-    /// Stores values of a record as ``put(_:_:_:)``, but only if it still has the version that was read; 0 says that it is
-    /// not there yet.
+    /// Stores values of a record as ``put(_:_:_:)`` does, if its version is still the one read.
     ///
+    /// - Parameter version: the version; 0 if the record must not exist yet, nil for no check.
     /// - Throws: `StoreError.versionMismatch`, and as ``put(_:_:_:)``.
     public mutating func put(
         _ entity: String, _ key: RecordKey, _ values: [Record.Field], ifVersion version: UInt64?
@@ -77,9 +82,9 @@ extension StoreWriter {
         try put(entity, key, values)
     }
 
-    /// Deletes a record, but only if it still has the version that was read.
+    /// Deletes a record if it still has the version that was read; nil for no check.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether the record existed.
     /// - Throws: `StoreError.versionMismatch`, and as ``delete(_:_:)-(String,_)``.
     @discardableResult
     public mutating func delete(_ entity: String, _ key: RecordKey, ifVersion version: UInt64?) throws -> Bool {
@@ -87,9 +92,9 @@ extension StoreWriter {
         return try delete(entity, key)
     }
 
-    /// The store as this transaction has left it so far, lent until the next change.
+    /// Returns a reader of the store with the changes made so far, valid until the next change.
     ///
-    /// - Throws: `StoreError` if what was collected for the indexes cannot be written.
+    /// - Throws: `StoreError` if the pending changes of indexes cannot be written.
     @_lifetime(&self)
     public mutating func reader() throws -> StoreReader {
         // Relationships and counts are read from the indexes.

@@ -1,24 +1,26 @@
-// Primary keys as a program's own values, and typed references to records.
+// Primary keys as Swift values.
 
 public import Foundation
 
-/// A value that is a primary key.
+/// A type of primary keys.
 ///
-/// Types of a program's own can be keys: the two requirements without a default are enough.
+/// A program's own type can be a key: the two requirements without a default are enough.
 public protocol StoredKey: Hashable, Sendable {
-    /// Nil if a key has another form.
+    /// Converts a key; nil if it has another form.
     init?(_ key: RecordKey)
 
+    /// The key as a `RecordKey`.
     var recordKey: RecordKey { get }
 
-    /// The attribute type that a key of one component must have in the catalog; nil (the default) if only each single key
-    /// can tell.
+    /// The attribute type of a key of one component in the catalog.
+    ///
+    /// It is nil (the default) if only each single key determines its form.
     static var attributeType: AttributeType? { get }
 
-    /// Decodes the bytes that a record is stored under. Nil if they are of another form, or the digest of a longer key.
+    /// Decodes a storage key; nil if it has another form, or is the digest of a longer key.
     init?(encodedKey: UnsafeRawBufferPointer)
 
-    /// Lends the bytes that the record is stored under.
+    /// Calls a closure with the storage key of the record, borrowed.
     func withStorageKey<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result
@@ -65,7 +67,9 @@ extension Int64: StoredKey {
 
     public static var attributeType: AttributeType? { .int }
 
-    /// The tuple layer's integer: the number of bytes stands in the type code, negatives are one's complement.
+    /// Decodes the tuple layer's integer.
+    ///
+    /// The type code has the length; negative numbers are one's complement.
     public init?(encodedKey: UnsafeRawBufferPointer) {
         guard let code = encodedKey.first, (0x0C...0x1C).contains(code) else { return nil }
         let size = abs(Int(code) - Int(TupleCode.zero))
@@ -81,7 +85,7 @@ extension Int64: StoredKey {
     public func withStorageKey<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // The most frequent key: written without a buffer of its own.
+        // Fast path for the most frequent key, without a buffer on the heap.
         let size = (64 - magnitude.leadingZeroBitCount + 7) / 8
         let digits = (self < 0 ? ~magnitude : magnitude) << UInt64(64 - size * 8)
         var bytes: (UInt64, UInt64) = (0, 0)

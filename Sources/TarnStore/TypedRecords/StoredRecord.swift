@@ -1,8 +1,8 @@
-// How a struct of a program and the rows of an entity become one another, without a dictionary or `Codable` in between.
+// The mapping between structs and rows, without dictionaries or `Codable`.
 
 /// A struct that holds records of one entity, or some of their fields.
 ///
-/// It is decoded straight from a row's bytes and encoded into them:
+/// It is decoded from a row's bytes directly, and encoded to them:
 ///
 /// ```swift
 /// struct Issue: StoredRecord {
@@ -31,12 +31,16 @@
 /// }
 /// ```
 ///
-/// A struct of many texts is read about a tenth faster if its initializer sets all members at once (`try self.init(id: row.get(.id), …)`, in
-/// an extension): set one by one, it is copied when it is complete. It is written faster if the fields are set in the order in which the
-/// schema declares them.
+/// Two habits make it faster:
 ///
-/// Names meet the store's catalog once for each generation of it, when the type is first used: a name that the entity does
-/// not have, or a key of another form, is an error then. A field that the struct does not name stays as it is in the store.
+/// - Let the initializer set all members at once, in an extension, as a call of the memberwise
+///   initializer: `try self.init(id: row.get(.id), …)`. A struct of many texts is then read about
+///   a tenth faster: set one by one, it is copied once it is complete.
+/// - Set the fields in the order of the schema's declarations when encoding.
+///
+/// Names are resolved against the store's catalog when the type is first used, once per generation.
+/// A name that the entity does not have, or a key of another form, is an error then. Fields that
+/// the struct does not name keep their values in the store.
 public protocol StoredRecord: Sendable {
     /// The fields that the struct holds.
     associatedtype Field: RecordField
@@ -46,11 +50,13 @@ public protocol StoredRecord: Sendable {
     /// The name of the entity in the schema.
     static var entity: String { get }
 
-    /// Copies a row.
+    /// Copies a row to a struct.
     ///
     /// - Throws: `StoreError` as ``Row/get(_:as:)`` does.
     init(_ row: Row<Self>) throws(StoreError)
 
-    /// Sets every field of the struct. The key's attributes must be among them, or the record cannot be stored.
+    /// Sets every field of the struct.
+    ///
+    /// The attributes of the key have to be among them, or the record cannot be stored.
     func encode(into row: inout RowEncoder<Self>)
 }

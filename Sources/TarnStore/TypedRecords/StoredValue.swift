@@ -1,19 +1,21 @@
-// Which types of a program are values of fields, and how they are read from a value's bytes.
+// The Swift types that are values of fields, and their decoding from a value's bytes.
 
 public import Foundation
 
 /// A value that can be read from a row and written into one.
 ///
-/// The library's own: `Bool`, `Int`, `Int64`, `UInt64`, `Double`, `ExactDecimal`, `String` (also for URLs, JSON and
-/// enumerations), `Timestamp`, `UUID`, `Data`, optionals and arrays of them, and ``Reference`` and ``References``. An enumeration of
-/// strings becomes one by saying so: `enum State: String, StoredValue { case open, closed }`.
+/// The library's own types are `Bool`, `Int`, `Int64`, `UInt64`, `Double`, `ExactDecimal`, `String`
+/// (also for URLs, JSON and enumerations), `Timestamp`, `UUID`, `Data`, optionals and arrays of
+/// them, and ``Reference`` and ``References``. An enumeration of strings only declares the
+/// conformance: `enum State: String, StoredValue { case open, closed }`.
 public protocol StoredValue {
-    /// Nil if the value is of another type. A null is one unless `Self` is optional.
+    /// Decodes a value; nil if it is of another type, or null and `Self` is not optional.
     init?(_ value: LentValue)
 
-    /// What a field is that the row does not have; nil (the default) if there has to be one.
+    /// The value of a field that the row does not have; nil (the default) if the field is required.
     static var ifAbsent: Self? { get }
 
+    /// Appends the value to the encoder.
     func encode(into value: inout ValueEncoder)
 }
 
@@ -139,7 +141,7 @@ extension String: StoredValue {
         self = text
     }
 
-    /// As the field's type says: text, a URL, or JSON, which is not checked.
+    /// Encodes the text in the field's type: text, a URL, or JSON, which is not validated.
     public func encode(into value: inout ValueEncoder) {
         var text = self
         let tag = value.textTag
@@ -188,7 +190,8 @@ extension Reference: StoredValue {
     @inlinable
     public init?(_ value: LentValue) {
         guard let storageKey = value.reference else { return nil }
-        // Inlined, the key's type is known: finding it out for each row takes longer than decoding the key.
+        // Inlined, the key's type is static: looking it up for each row takes longer than decoding
+        // the key.
         if let key = Target.Key(encodedKey: storageKey) {
             self.init(key)
         } else {
@@ -225,7 +228,8 @@ extension References: StoredValue {
     }
 }
 
-// What inlined code calls: with a value's bytes alone, which fit registers, and not with the row's context.
+// Entry points of inlined code. They take only a value's bytes, which fit in registers, without the
+// row's context.
 extension EncodedValue {
     @usableFromInline var bool: Bool? {
         switch tag {

@@ -1,9 +1,9 @@
 internal import LMDB
 
-/// Where the value of one field is written.
+/// The destination of a field's encoded value.
 public struct ValueEncoder: ~Copyable {
     var writer = ByteWriter(capacity: 2048)
-    /// How text is stored in the field that is being written: as a string, a URL or JSON.
+    /// The tag of text in the field that is being written: string, URL or JSON.
     var textTag = ValueTag.string
 
     init() {}

@@ -1,21 +1,23 @@
-// A schema meets the catalog of a store: what is new gets an id, what changed is allowed or refused.
+// The application of a schema to a store's catalog: new parts get ids, changes are allowed or
+// refused.
 
 extension Catalog {
-    /// What applying a schema means for the tables.
+    /// The effect of a schema on the catalog and the tables.
     struct Change {
         var catalog: Catalog
-        /// Indexes that were not there before.
+        /// Indexes that did not exist before.
         var newIndexes: [NewIndex] = []
-        /// Entities that were not there before: they have no rows.
+        /// Entities that did not exist before, so have no rows.
         var newEntities: Set<UInt16> = []
-        /// Indexes that are no longer used; their tables are emptied.
+        /// Indexes that are no longer used, and whose tables are emptied.
         var oldIndexes: [UInt32] = []
-        /// Indexes of which it has to be checked that no value stands in them twice.
+        /// Indexes that have to be checked for duplicate values.
         var newlyUnique: [NewIndex] = []
 
-        /// The new indexes that have to be built, since rows that are there belong in them. A reference is in no row before it
-        /// is in the catalog, and no record is of an entity before the entity is; of an attribute also those have an entry that
-        /// do not have it.
+        /// The new indexes that have to be built from existing rows.
+        ///
+        /// A new reference is in no row yet, and a new entity has no records, so their indexes are
+        /// complete. A new attribute does need a build: records without it have entries, too.
         var indexesToBuild: [NewIndex] {
             newIndexes.filter { new in
                 guard let entity = catalog.entity(id: new.entity), entity.members != new.index else { return false }
@@ -24,8 +26,10 @@ extension Catalog {
             }
         }
 
-        /// Whether the catalog lacks an entity, a field, an index or a join that the schema names. What programs may differ
-        /// in (compression, defaults, delete rules, whether a field may be absent, the values of an enumeration) does not count.
+        /// Returns whether the schema has an entity, a field, an index or a join that is new.
+        ///
+        /// Properties in which programs may differ do not count: compression, defaults, delete
+        /// rules, optionality, values of an enumeration.
         func addsAnything(to catalog: Catalog) -> Bool {
             !newIndexes.isEmpty || self.catalog.entities.count != catalog.entities.count
                 || zip(self.catalog.entities, catalog.entities).contains { new, old in
@@ -34,19 +38,22 @@ extension Catalog {
         }
     }
 
+    /// An index of the catalog, with its owner.
     struct NewIndex: Hashable {
-        /// The entity that declares it.
+        /// The entity that declares the index.
         var entity: UInt16
-        /// Of the attribute or reference, if it is the index of one.
+        /// The attribute or reference of the index; nil for a declared one.
         var field: UInt16?
         var index: UInt32
     }
 
-    /// The catalog after a schema was applied. Entities and fields that the schema does not name stay as they are: another
-    /// program may use them.
+    /// Returns the catalog after the application of a schema.
     ///
-    /// - Throws: `SchemaError` if the schema is not sound, or if it changes the parent or the key of an entity, the type of an
-    ///   attribute, or the destination or stored side of a relationship.
+    /// Entities and fields that the schema does not name stay: another program may use them.
+    ///
+    /// - Throws: `SchemaError` if the schema is not sound, or if it changes the parent or the key
+    ///   of an entity, the type of an attribute, or the destination or stored side of a
+    ///   relationship.
     func applying(_ schema: Schema) throws(SchemaError) -> Change {
         var change = Change(catalog: self)
         if let problem = schema.problems().first { throw problem }
@@ -62,7 +69,7 @@ extension Catalog {
             }
             try change.applyKey(definition)
             change.applyCompression(definition)
-            // What descends from it has its fields, before it gets its own.
+            // Descendants get the inherited fields before their own.
             change.catalog.resolve()
         }
         for definition in definitions {
@@ -83,7 +90,7 @@ extension Catalog.Change {
         return position
     }
 
-    /// An entity that is not there yet; of one that is, the parent has to be the same.
+    /// Adds an entity if it is new; the parent of an existing one has to be the same.
     fileprivate mutating func add(_ definition: EntityDefinition) throws(SchemaError) {
         let parent = definition.parent.flatMap { catalog.entity($0)?.id }
         if let known = catalog.entity(definition.name) {
@@ -110,7 +117,7 @@ extension Catalog.Change {
         catalog.resolve()
     }
 
-    /// Only rows that are written from now on are concerned; `Store.rewrite` does it for the others.
+    /// Sets the compression of new rows; `Store.rewrite` applies it to existing ones.
     fileprivate mutating func applyCompression(_ definition: EntityDefinition) {
         catalog.entities[position(of: definition.name)].compression = definition.compression
     }
@@ -165,7 +172,7 @@ extension Catalog.Change {
         newlyUnique.append(Catalog.NewIndex(entity: catalog.entities[entity].id, field: stored.id, index: index))
     }
 
-    /// Declared indexes: new ones are built, changed ones are built anew under another id.
+    /// Adds new indexes, and rebuilds changed ones under another id.
     fileprivate mutating func applyIndexes(_ definition: EntityDefinition) throws(SchemaError) {
         let e = position(of: definition.name)
         for index in definition.indexes {
@@ -187,7 +194,7 @@ extension Catalog.Change {
                 let old = catalog.entities[e].indexes[known]
                 (compiled.id, compiled.was) = (old.id, old.was)
                 if compiled.components == old.components, compiled.conditions == old.conditions {
-                    // The same entries.
+                    // The entries are the same, so the table stays.
                     catalog.entities[e].indexes[known] = compiled
                     if compiled.isUnique, !old.isUnique {
                         newlyUnique.append(Catalog.NewIndex(entity: catalog.entities[e].id, field: nil, index: compiled.id))
@@ -222,7 +229,7 @@ extension Catalog.Change {
                 name: relationship.name, destination: destination.id, own: own.id, theirs: theirs.id,
                 isToMany: relationship.isToMany, inverse: relationship.inverse, inverseIsToMany: partner?.isToMany ?? true,
                 rule: relationship.deleteRule, inverseRule: partner?.deleteRule ?? .none)
-            // Nothing is stored of it: it may change.
+            // A join stores nothing, so it may change.
             if let known = catalog.entities[e].joins.firstIndex(where: { $0.name == relationship.name }) {
                 join.was = catalog.entities[e].joins[known].was
                 catalog.entities[e].joins[known] = join
@@ -232,7 +239,9 @@ extension Catalog.Change {
         }
     }
 
-    /// An entity may have had a field before one that it descends from got one of the same name.
+    /// Checks that no entity has two fields of one name.
+    ///
+    /// A descendant may have had a field before its ancestor got one of the same name.
     fileprivate func checkInheritedNames() throws(SchemaError) {
         for entity in catalog.entities where entity.parent != nil {
             var names: Set<String> = []
@@ -253,7 +262,8 @@ extension Catalog.Change {
         if relationship.join == nil { try rename(field: relationship.renamedFrom, to: relationship.name, of: e) }
         let stored = catalog.entities[e].field(relationship.name)
         if relationship.join == nil {
-            // Nothing was stored of one that was joined; what descends from the entity has a copy.
+            // A join stores nothing, so its relationship may become a stored one. Descendants have
+            // copies.
             for other in catalog.entities.indices where catalog.isKind(catalog.entities[other].id, of: catalog.entities[e].id) {
                 catalog.entities[other].joins.removeAll { $0.name == relationship.name }
             }
@@ -324,10 +334,10 @@ extension Catalog.Change {
 }
 
 extension AttributeType {
-    /// Whether every stored value of another type is one of this type as well.
+    /// Returns whether every stored value of another type is a value of this type as well.
     fileprivate func holdsValues(of other: AttributeType) -> Bool {
         if case .enumeration = self, case .enumeration = other { return true }
-        // The values of an enumeration are stored, and indexed, as strings are.
+        // The values of an enumeration are stored and indexed as strings.
         if case .enumeration = other, self == .string { return true }
         if case .array(let element) = self, case .array(let old) = other { return element.holdsValues(of: old) }
         return self == other
@@ -335,10 +345,11 @@ extension AttributeType {
 }
 
 extension Schema {
-    /// Every entity behind the one that it descends from, otherwise as they are declared.
+    /// The entities in the order of declaration, but every entity after its parent.
     var parentsFirst: [EntityDefinition] {
         var result: [EntityDefinition] = [], done: Set<String> = []
-        // Each round takes at least one, unless parents go round in circles, which is a problem of the schema.
+        // Each round takes at least one entity, unless parents form a cycle: that is a problem of
+        // the schema.
         while result.count < entities.count {
             let next = entities.filter { !done.contains($0.name) && ($0.parent.map(done.contains) ?? true) }
             if next.isEmpty { break }
@@ -348,7 +359,7 @@ extension Schema {
         return result
     }
 
-    /// The same relationship as it is declared at the other side, if it is.
+    /// Returns the declaration of a relationship at the other side, if there is one.
     func partner(of relationship: RelationshipDefinition, in definition: EntityDefinition) -> RelationshipDefinition? {
         guard let inverse = relationship.inverse,
             let destination = entities.first(where: { $0.name == relationship.destination }),
@@ -357,8 +368,10 @@ extension Schema {
         return destination.relationships.first { $0.name == inverse && $0.destination == definition.name }
     }
 
-    /// Which side of a pair is stored: the to-one; if both are alike, the one that is part of a key, or the ordered one, else
-    /// the one declared first.
+    /// Returns whether this side of a pair is the stored one.
+    ///
+    /// That is the to-one side. If both sides are alike, it is the one in a key, else the ordered
+    /// one, else the one declared first.
     func isStored(_ relationship: RelationshipDefinition, of definition: EntityDefinition) -> Bool {
         guard let partner = partner(of: relationship, in: definition) else { return true }
         if relationship.isToMany != partner.isToMany { return !relationship.isToMany }
@@ -376,7 +389,9 @@ extension Schema {
 }
 
 extension Catalog {
-    /// The catalog of a store that has only this schema, for what has to be known of it before there is one. Nil if the schema is not sound.
+    /// Creates the catalog of a store that has only this schema; nil if the schema is not sound.
+    ///
+    /// It serves checks that need a catalog before a store exists.
     package init?(_ schema: Schema) {
         guard let change = try? Catalog().applying(schema) else { return nil }
         self = change.catalog

@@ -1,5 +1,5 @@
-// Other names for what is stored: ids stay, so nothing but the catalog changes. The names of before are kept, so that a program
-// that still uses them is told so, instead of getting a new and empty field under the old name.
+// Renaming. Ids stay, so only the catalog changes. It keeps the former names: a program that still
+// uses one gets an error, and not a new, empty field under the old name.
 
 extension Catalog.Change {
     mutating func rename(_ definition: EntityDefinition) throws(SchemaError) {
@@ -44,7 +44,7 @@ extension Catalog.Change {
         let entity = catalog.entities[e], name = relationship.name
         if let old = relationship.renamedFrom, entity.joins.contains(where: { $0.name == old }) {
             if entity.joins.contains(where: { $0.name == name }) { throw bothNames(entity.name, name, "relationships", old, name) }
-            // A join has no id: what descends from the entity has a copy under the old name.
+            // A join has no id, so descendants have copies under the old name.
             for other in catalog.entities.indices where catalog.isKind(catalog.entities[other].id, of: entity.id) {
                 for j in catalog.entities[other].joins.indices where catalog.entities[other].joins[j].name == old {
                     catalog.entities[other].joins[j].name = name
@@ -58,9 +58,10 @@ extension Catalog.Change {
         }
     }
 
-    // MARK: Names of before
+    // MARK: Former names
 
-    // Also in a store that never had them: a program that has them would make it one with both names.
+    // They are recorded also in a store that never had them: a program that uses one would add it
+    // as a second name.
 
     func isFormer(_ name: String, in names: [String]?) -> Bool { names?.contains(name) ?? false }
 
@@ -78,7 +79,7 @@ extension Catalog.Change {
         catalog.entities[e].fields[f].was = former(catalog.entities[e].fields[f].was, old, now: name)
     }
 
-    /// A new entity cannot have a name that one of the store had before.
+    /// Checks that a new entity does not have a former name of another one.
     func checkNotFormer(_ definition: EntityDefinition) throws(SchemaError) {
         if let now = catalog.entities.first(where: { $0.was?.contains(definition.name) ?? false }) {
             throw wasRenamed(definition.name, nil, to: now.name)
@@ -109,7 +110,7 @@ extension Catalog.Change {
 }
 
 extension SchemaValidation {
-    /// A name of before cannot be in use: then it could not be told which of the two the stored values belong to.
+    /// Checks that a former name is not in use: stored values could belong to either of the two.
     mutating func checkFormerNames(of entity: EntityDefinition) {
         if let old = entity.renamedFrom, entities[old] != nil {
             report(entity, .entity, nil, taken(old))

@@ -1,25 +1,27 @@
-// One step of filling new indexes from the rows that are there, or of checking one that is unique from now on.
+// One step of building indexes from existing rows, or of checking an index that became unique.
 //
-// A step is done inside of a write transaction: no row changes between its being read and its entries being written. Rows
-// behind the mark may have entries already, from writers, who keep up every index of the catalog whether it is complete or
-// not. So an entry that is put may be there, and one that a writer takes out may not be.
+// A step runs inside a write transaction, so no row changes between its read and the writes of its
+// entries. Rows behind the mark may have entries already: writers maintain every index of the
+// catalog, complete or not. So an entry to be added may exist, and one to be removed may not.
 
 internal import LMDB
 
-/// Steps of a transaction.
+/// The steps of index builds in one transaction.
 struct IndexBuild {
-    /// Which may have the catalog from before.
+    /// The access, perhaps with the catalog before the change.
     let access: StoreAccess
     let catalog: Catalog
     let records: (UInt16) throws -> Table
     let table: (UInt32) throws -> Table
 
-    /// Takes one step for the indexes that have marks: rows of one table for all of its indexes that have come equally far, or
-    /// entries of one index that is checked. The marks in the store are as they were: they are the caller's.
+    /// Takes one step for the indexes that have marks.
+    ///
+    /// It reads rows of one table for all of its indexes with equal progress, or checks entries of
+    /// one index. It does not change the marks in the store: the caller does.
     func step(_ marks: [UInt32: IndexMark], _ options: IndexBuildOptions) throws -> IndexStep? {
         let places = marks.keys.sorted().map { ($0, catalog.place(ofIndex: $0)) }
         for (id, place) in places where place == nil {
-            // Of an index that is no more.
+            // The index no longer exists.
             return IndexStep(indexes: [(id, nil)], isTransition: true)
         }
         let building = places.compactMap { id, place -> (id: UInt32, root: UInt16, mark: IndexMark)? in
@@ -57,7 +59,8 @@ struct IndexBuild {
                         IndexEntry.forEach(index, row.body, owner: key, scratch: &scratch) { entry, _ in
                             changes.add(entry, to: index.id, insertion: true)
                         }
-                        // A long list has no entries by itself.
+                        // `IndexEntry.forEach` has no entries for a long list, which is not in the
+                        // row.
                         guard case .field(let field) = index.source, case .reference(let reference) = field.kind,
                             let value = row.body.value(of: field.id), value.tag == ValueTag.edges
                         else { continue }
@@ -89,7 +92,7 @@ struct IndexBuild {
     }
 
     private func check(_ id: UInt32, _ place: Catalog.NewIndex, _ mark: IndexMark, _ options: IndexBuildOptions) throws -> IndexStep {
-        // Another process may have made it one that is not unique.
+        // Another process may have made the index not unique.
         guard catalog.isUnique(id) else { return IndexStep(indexes: [(id, nil)], isTransition: true) }
         let found = try UniqueIndex.check(
             access, catalog, place, table(id), from: mark.key, count: options.rows)
@@ -103,8 +106,9 @@ struct IndexBuild {
 }
 
 extension Catalog {
-    /// The entity that declares an index, and the field if it is the index of one. Nil if there is none, or if it is that of an
-    /// entity's members.
+    /// Returns the entity that declares an index, and its field if it is the index of one.
+    ///
+    /// The result is nil if there is no such index, or if it is the index of an entity's members.
     func place(ofIndex id: UInt32) -> NewIndex? {
         for entity in entities {
             if let field = entity.fields.first(where: { $0.index == id }), declares(entity, field.id) {
@@ -123,7 +127,7 @@ extension Catalog {
         }
     }
 
-    /// The name of an index: that of its field, or its own.
+    /// Returns the name of an index: that of its field, or its own.
     package func name(ofIndex id: UInt32) -> String {
         for entity in entities {
             if let field = entity.fields.first(where: { $0.index == id }) { return field.name }
@@ -132,8 +136,9 @@ extension Catalog {
         return "index \(id)"
     }
 
-    /// The catalog without an index whose values turned out not to be unique; or with it, but not unique, if it was there
-    /// before.
+    /// Returns the catalog after an index turned out not to be unique.
+    ///
+    /// A new index is removed. One that existed before stays, but is not unique.
     func takingBack(_ id: UInt32, isNew: Bool) -> Catalog {
         var result = self
         for e in result.entities.indices {

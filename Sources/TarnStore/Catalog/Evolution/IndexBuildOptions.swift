@@ -1,10 +1,10 @@
 internal import LMDB
 
-/// The limits of a step, and who is told of it.
+/// The limits of a step of an index build.
 package struct IndexBuildOptions: Sendable {
-    /// How many rows a step takes, at most.
+    /// The largest number of rows of a step.
     package var rows = 5000
-    /// A step ends when its rows have that many bytes.
+    /// The number of bytes of rows after which a step ends.
     package var bytes = 4 << 20
 
     package init(rows: Int = 5000) {

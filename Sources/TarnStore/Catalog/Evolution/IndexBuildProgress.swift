@@ -1,13 +1,13 @@
 internal import LMDB
 
-/// How far the building of an index has come.
+/// The progress of an index build.
 public struct IndexBuildProgress: Sendable, Hashable {
-    /// The entity that declares it.
+    /// The entity that declares the index.
     public var entity: String
-    /// Of the attribute, or of the declared index.
+    /// The name of the attribute, or of the declared index.
     public var index: String
-    /// Rows while it is built; entries of the index while it is checked that none are the same.
+    /// The number of rows added while it is built, or of entries checked for duplicates.
     public var done: Int
-    /// Of how many, at the moment: others may write meanwhile.
+    /// The current total of rows or entries; other writers may change it.
     public var total: Int
 }

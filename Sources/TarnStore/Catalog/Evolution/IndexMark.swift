@@ -1,23 +1,29 @@
-// What is still to be done for an index: it stands in the store, so that any process goes on where another one ended.
+// The remaining work of an index. It is stored, so that any process continues where another one
+// stopped.
 
 internal import LMDB
 
-/// How far the work on an index has come. `meta`, "index <id>": u8 phase, u8 flags (1: the index is new), u64 big-endian
-/// count, then a key. An index without one is complete.
+/// The progress of the work on an index. An index without a mark is complete.
 ///
-/// Only the presence and the phase are part of a generation: the count and the key move with every step.
+/// In `meta`, "index <id>": u8 phase, u8 flags (1: the index is new), u64 big-endian count, then a
+/// key.
+///
+/// Only the presence and the phase are part of a generation: the count and the key change with
+/// every step.
 package struct IndexMark: Equatable {
     package enum Phase: UInt8 {
-        /// Rows up to the key, a storage key, have their entries. Others have them if they were written since.
+        /// Rows up to the key, a storage key, have their entries.
+        ///
+        /// Later rows have them if they were written since the build began.
         case building = 1
-        /// Every row has its entries. Values up to the key, an entry of the index, stand in one record only.
+        /// Every row has its entries. Values up to the key, an index entry, are in one record each.
         case checking = 2
     }
 
     package var phase: Phase
-    /// Whether taking the index back means that there is none; otherwise only that it is not unique.
+    /// Whether taking the index back removes it; otherwise it only becomes not unique.
     var isNew: Bool
-    /// Rows, or entries, up to the key.
+    /// The number of rows or entries up to the key.
     var count = 0
     package var key: [UInt8] = []
 
@@ -36,12 +42,12 @@ package struct IndexMark: Equatable {
 
     private static func metaKey(_ index: UInt32) -> [UInt8] { Array((MetaKey.indexPrefix + String(index)).utf8) }
 
-    /// Of one index; nil if it is complete.
+    /// Returns the mark of an index; nil if it is complete.
     static func of(_ index: UInt32, _ raw: RawTransaction, _ meta: ChecksummedTable) throws -> IndexMark? {
         try metaKey(index).withUnsafeBytes { try raw.get(meta, $0) }.flatMap { IndexMark($0) }
     }
 
-    /// Of every index that has one.
+    /// Returns the marks of all indexes that have one.
     static func all(_ raw: RawTransaction, _ meta: ChecksummedTable) throws -> [UInt32: IndexMark] {
         let cursor = try raw.cursor(meta)
         defer { cursor.close() }

@@ -1,25 +1,27 @@
 internal import LMDB
 
-/// An index, and whether it is complete.
+/// An index and its state.
 public struct IndexState: Sendable, Hashable {
-    /// What an index can do, and what is still done for it.
+    /// The use of an index, and the work that remains.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// It has every record, and answers.
+        /// The index has every record, and answers queries.
         case complete
-        /// It does not have every record yet, and does not answer. Writers keep it up already.
+        /// The index lacks records, and does not answer queries. Writers maintain it already.
         case building
-        /// It has every record, and answers; it is looked for values that stand in several, since it is to be unique.
+        /// The index has every record and answers queries; it is checked for duplicates.
+        ///
+        /// It becomes unique if there are none.
         case checking
     }
 
-    /// The entity that declares it.
+    /// The entity that declares the index.
     public var entity: String
-    /// Of the attribute or relationship, or of the declared index.
+    /// The name of the attribute or relationship, or of the declared index.
     public var name: String
-    /// What it can do now.
+    /// The current state.
     public var state: State
-    /// Rows that are in it while it is built, otherwise entries that were looked at.
+    /// The number of rows added while the index is built, else of entries checked.
     public var done: Int
-    /// Of how many.
+    /// The total that `done` approaches.
     public var total: Int
 }

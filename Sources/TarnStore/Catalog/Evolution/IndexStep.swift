@@ -1,14 +1,14 @@
 internal import LMDB
 
-/// What a step has come to.
+/// The result of a step of an index build.
 struct IndexStep {
-    /// The indexes that it worked on, with what is still to be done; nil if nothing is.
+    /// The indexes of the step with their new marks; nil if an index is done.
     var indexes: [(id: UInt32, mark: IndexMark?)]
-    /// Rows or entries that it went through, and the bytes of the rows.
+    /// The number of rows or entries read, and the bytes of the rows.
     var count = 0
     var bytes = 0
-    /// Records that have the same values in an index that was to be unique; thrown or kept, as the caller likes.
+    /// The violation of an index that was to be unique. The caller throws it or keeps it.
     var violation: StoreError?
-    /// Whether some index has another phase now.
+    /// Whether an index has another phase after the step.
     var isTransition: Bool
 }

@@ -1,9 +1,9 @@
-// Indexes that are not complete yet: the loop that builds them in steps, and what can be asked about them.
+// Incomplete indexes: the loop that builds them in steps, and their state.
 
 internal import LMDB
 
 extension Store {
-    /// Every index of the store, of attributes, of stored relationships and declared ones, and whether it is complete.
+    /// Every index of attributes, stored relationships and declared ones, with its state.
     public var indexStates: [IndexState] {
         get throws {
             try read { reader in
@@ -25,15 +25,18 @@ extension Store {
         }
     }
 
-    /// Goes on with every index that is not complete, in steps, each a write of its own; other processes may do the same.
+    /// Continues the build of every incomplete index, in steps of one write each.
     ///
-    /// - Throws: what ends it. Indexes whose values are not unique are taken back, and the last one's error is thrown at the end.
+    /// Other processes may do so at the same time. Indexes whose values are not unique are taken
+    /// back.
+    ///
+    /// - Throws: the error that stops it; at the end, the violation of the last index taken back.
     func finishIndexes(_ options: IndexBuildOptions, progress: ((IndexBuildProgress) -> Void)? = nil) throws {
         var violation: StoreError?
         while state.hasIndexWork {
             let step = try write(alone: true) { writer in try writer.indexStep(options) }
             guard let step else {
-                // Another process has done the rest.
+                // Another process has finished the work.
                 try reload()
                 continue
             }
@@ -46,18 +49,20 @@ extension Store {
 }
 
 extension StoreWriter {
-    /// What a step has done, for who waits for it.
+    /// The result of a step, for its caller.
     struct FinishedIndexStep {
         var progress: [IndexBuildProgress]
         var violation: StoreError?
         var isTransition: Bool
     }
 
-    /// Takes a step, if there is one to take, and moves the marks. An index whose values are not unique is taken back.
+    /// Takes a step if there is one, and moves the marks.
+    ///
+    /// An index whose values are not unique is taken back.
     func indexStep(_ options: IndexBuildOptions) throws -> FinishedIndexStep? {
         let raw = access.raw, state = access.state
         let build = IndexBuild(access: access, catalog: catalog, records: state.records(of:), table: state.index)
-        // What the store says, not what this process knows: another one may have moved a mark since.
+        // The marks are read from the store: another process may have moved them.
         guard let step = try build.step(try IndexMark.all(raw, state.meta), options) else { return nil }
         let progress = try step.indexes.compactMap { id, mark -> IndexBuildProgress? in
             guard let entity = catalog.place(ofIndex: id).flatMap({ catalog.entity(id: $0.entity) }) else { return nil }

@@ -1,15 +1,18 @@
-// Taking entities, fields and indexes out of a store. A schema that does not name them any more does not: another program may.
+// The removal of entities, fields and indexes from a store.
+//
+// A schema that no longer names them does not remove them: another program may use them.
 
 internal import LMDB
 
 extension Store {
-    /// Removes an index: of an attribute, which then is not unique either, or a declared one.
+    /// Removes an index: a declared one, or that of an attribute, which then is not unique either.
     ///
-    /// Its table is emptied in one short write, which does not go through its entries. A program whose schema names the index
-    /// may go on reading, and gets `.schemaChanged` when it writes; opening the store with that schema builds it again.
+    /// One short write empties its table without reading the entries. A program whose schema names
+    /// the index may continue to read, and gets `.schemaChanged` when it writes. Opening the store
+    /// with that schema builds the index again.
     ///
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField` if there is no such index, `.inUse` if a relationship needs it or if
-    ///   it belongs to a parent of the entity; what a `write` throws.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField` if there is no such index, `.inUse` if
+    ///   a relationship needs it or if it belongs to a parent of the entity; the errors of `write`.
     public func remove(index name: String, of entityName: String) throws {
         try changeCatalog { catalog, access in
             let entity = try access.state.entity(entityName)
@@ -29,17 +32,20 @@ extension Store {
 
     /// Removes an attribute or a stored relationship with all its values.
     ///
-    /// First the values are taken out of the records, in steps, each a write of its own: they are updates, and stand in the
-    /// change log. Then the field leaves the catalog; its id is not used again. If it ends in between, even by a kill, calling
-    /// it again goes on. What other programs write into the field meanwhile may stay in rows, where nobody sees it.
+    /// First the values are removed from the records, in steps of one write each. These are
+    /// updates, and are in the change log. Then the field is removed from the catalog; its id is
+    /// never reused. If the removal is interrupted, even by a kill, the same call continues it.
+    /// Values that other programs write to the field meanwhile may stay in rows, but cannot be
+    /// read.
     ///
-    /// A program whose schema names the field may go on reading, and gets `.schemaChanged` when it writes; opening the store
-    /// with that schema makes a new and empty one.
+    /// A program whose schema names the field may continue to read, and gets `.schemaChanged` when
+    /// it writes. Opening the store with that schema creates a new, empty field.
     ///
-    /// - Parameter step: how many records a step looks at, at most.
-    /// - Returns: how many records had a value.
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; `.inUse` if the key, an index, or a joined relationship needs it, or
-    ///   if it belongs to a parent of the entity; what a `write` throws.
+    /// - Parameter step: the largest number of records that a step reads.
+    /// - Returns: the number of records that had a value.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; `.inUse` if the key, an index, or a
+    ///   joined relationship needs the field, or if it belongs to a parent of the entity; the
+    ///   errors of `write`.
     @discardableResult
     public func remove(field name: String, of entityName: String, step: Int = 1000) throws -> Int {
         precondition(step > 0, "a step looks at one record at least")
@@ -58,7 +64,7 @@ extension Store {
             next = step.next
         }
         try changeCatalog { catalog, access in
-            // Another process may have removed it, or have made something that needs it.
+            // Another process may have removed the field, or added a part that needs it.
             guard let entity = catalog.entity(entityName), let field = entity.field(id: id) else { return }
             try catalog.checkUnused(field, of: entity)
             if let index = field.index { try access.drop(index: index) }
@@ -74,14 +80,14 @@ extension Store {
 
     /// Removes an entity with all its records.
     ///
-    /// The records are deleted in steps, each a write of its own, whatever the delete rules of their relationships say: they
-    /// stand in the change log. Then the entity leaves the catalog; its id is not used again. If it ends in between, calling it
-    /// again goes on.
+    /// The records are deleted in steps of one write each, without regard to delete rules. The
+    /// deletions are in the change log. Then the entity is removed from the catalog; its id is
+    /// never reused. If the removal is interrupted, the same call continues it.
     ///
-    /// - Parameter step: how many records a step deletes, at most.
-    /// - Returns: how many records went.
-    /// - Throws: `StoreError.unknownEntity`; `.inUse` while a relationship of another entity leads to it, or another entity has it
-    ///   as its parent; what a `write` throws.
+    /// - Parameter step: the largest number of records that a step deletes.
+    /// - Returns: the number of records deleted.
+    /// - Throws: `StoreError.unknownEntity`; `.inUse` while a relationship of another entity leads
+    ///   to it, or another entity has it as its parent; the errors of `write`.
     @discardableResult
     public func remove(entity name: String, step: Int = 1000) throws -> Int {
         precondition(step > 0, "a step deletes one record at least")
@@ -96,7 +102,7 @@ extension Store {
             try changeCatalog { catalog, access in
                 guard let entity = catalog.entity(id: id) else { return isGone = true }
                 try catalog.checkUnused(entity)
-                // Another process may have written one since.
+                // Another process may have added a record since.
                 guard try access.count(entity) == 0 else { return }
                 let inherited = entity.parent.flatMap { catalog.entity(id: $0) }
                 let own = entity.fields.compactMap(\.index) + entity.indexes.map(\.id) + [entity.members].compactMap(\.self)
@@ -115,7 +121,7 @@ extension Store {
         return count
     }
 
-    /// Changes the catalog in a write of its own; every process then reads it again.
+    /// Changes the catalog in a write of its own; every process then reloads it.
     private func changeCatalog(_ body: (inout Catalog, StoreAccess) throws -> Void) throws {
         try write(alone: true) { writer in
             let access = writer.access, raw = access.raw, meta = access.state.meta
@@ -131,7 +137,9 @@ extension Store {
 }
 
 extension StoreAccess {
-    /// Empties the table of an index. liblmdb frees its pages without reading the leaves (mdb.c, `mdb_drop0`).
+    /// Empties the table of an index.
+    ///
+    /// liblmdb frees its pages without reading the leaves (mdb.c, `mdb_drop0`).
     fileprivate func drop(index: UInt32) throws {
         try raw.removeAll(state.index(index))
         try IndexMark.remove(index, raw, state.meta)
@@ -139,9 +147,9 @@ extension StoreAccess {
 }
 
 extension StoreWriter {
-    /// Sets a field to null in the records that have it, among some that begin at a key.
+    /// Sets a field to null in those of the next records that have it.
     ///
-    /// - Returns: how many had it, and where to go on; nil at the end.
+    /// - Returns: the number of records that had it, and the key of the next step; nil at the end.
     fileprivate mutating func clear(
         _ name: String, _ id: UInt16, from start: [UInt8], count: Int
     ) throws -> (cleared: Int, next: [UInt8]?) {
@@ -166,7 +174,7 @@ extension StoreWriter {
 
     /// Deletes records of an entity.
     ///
-    /// - Returns: how many; 0 if there were none.
+    /// - Returns: the number of records deleted; 0 if there were none.
     fileprivate mutating func deleteAll(_ id: UInt16, count: Int) throws -> Int {
         guard let entity = catalog.entity(id: id) else { return 0 }
         var found: [[UInt8]] = []
@@ -186,7 +194,9 @@ extension StoreWriter {
 }
 
 extension Catalog {
-    /// - Throws: `.inUse` if the part of an entity belongs to one that it descends from.
+    /// Checks that the entity itself declares one of its parts.
+    ///
+    /// - Throws: `.inUse` if an ancestor declares it.
     fileprivate func checkDeclared(_ owner: UInt16, _ entity: Entity, _ name: String) throws(StoreError) {
         guard owner != entity.id else { return }
         let parent = self.entity(id: owner)?.name ?? ""
@@ -221,7 +231,7 @@ extension Catalog {
         }
     }
 
-    /// A relationship that is joined by an attribute of an entity.
+    /// Returns the name of a relationship that is joined by an attribute of an entity.
     fileprivate func join(through field: UInt16, of entity: Entity) -> String? {
         for other in entities {
             for join in other.joins {

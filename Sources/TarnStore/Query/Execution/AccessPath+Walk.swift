@@ -1,12 +1,14 @@
-// Walking along an access path: entries in the order of the query, forwards or backwards.
+// Walks along an access path: entries in the order of the query, forwards or backwards.
 
 internal import LMDB
 
 extension AccessPath {
-    /// Calls the closure with the storage key of every record of the path, and with its row's bytes if they are at hand, until
-    /// it returns false.
+    /// Calls a closure with the storage key of each record of the path, until it returns false.
     ///
-    /// - Parameter sorted: called with entries that are too long for an index to know their order, and with how to go on.
+    /// The second argument is the row's bytes, if the walk has read them.
+    ///
+    /// - Parameter sort: sorts storage keys whose order the index does not know, since their values
+    ///   were cut.
     func walk(
         _ access: StoreAccess, _ entity: Catalog.Entity, from start: WalkStart?,
         sorting sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
@@ -43,7 +45,7 @@ private struct Walk {
     let cursor: RawCursor
     let access: StoreAccess
     private let isRows: Bool
-    /// Whether the order of entries whose values were cut has to be looked up.
+    /// Whether the walk sorts entries whose values were cut.
     private let sortsCut: Bool
 
     init(path: AccessPath, cursor: RawCursor, access: StoreAccess) {
@@ -78,7 +80,9 @@ private struct Walk {
         }
     }
 
-    /// How many bytes the entry has in common with all others whose order is not known from the index; 0 if it is known.
+    /// Returns the length of an entry's prefix if the index does not know its order, else 0.
+    ///
+    /// The prefix is the part that it shares with all others whose order is not known.
     private func cutLength(_ key: Bytes) -> Int {
         switch path.source {
         case .rows, .members: return StorageKey.isDigest(key) ? StorageKey.longest + 1 : 0
@@ -93,7 +97,9 @@ private struct Walk {
 
     // MARK: Forwards
 
-    /// - Returns: false if the closure wants no more.
+    /// Walks over a span forwards.
+    ///
+    /// - Returns: false if the closure returned false.
     func forward(
         _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
     ) throws -> Bool {
@@ -122,7 +128,7 @@ private struct Walk {
         }
     }
 
-    /// The records of the entries that begin with the same bytes, and the entry behind them.
+    /// Returns the storage keys of the entries with the same prefix, and the entry behind them.
     private func group(
         _ first: RawCursor.Entry, _ length: Int, _ span: KeySpan
     ) throws -> (owners: [[UInt8]], behind: RawCursor.Entry?) {
@@ -141,11 +147,13 @@ private struct Walk {
         return true
     }
 
-    /// Where an entry stands that has the span's fixed values, the start's values and its storage key; or a place before.
+    /// Returns the key of the entry at which a walk starts, or a prefix before it.
+    ///
+    /// The entry has the span's fixed values, the start's values and the start's storage key.
     private func startKey(_ start: WalkStart, in span: KeySpan) -> (bytes: [UInt8], isCut: Bool) {
         switch path.source {
         case .rows, .members:
-            // Among keys with the same beginning the rows know the order.
+            // The rows know the order among keys with the same prefix.
             if sortsCut, start.storageKey.count == StorageKey.digestLength {
                 return (Array(start.storageKey.prefix(StorageKey.longest + 1)), true)
             }
@@ -154,12 +162,12 @@ private struct Walk {
         case .index: break
         }
         let key = fixedValues(of: span) + start.values
-        // What was cut stands behind the beginning, in an order that the rows know.
+        // A cut entry is located behind the prefix, in an order that only the rows know.
         if key.count > IndexEntry.longestValue { return (Array(key.prefix(IndexEntry.longestValue)), true) }
         return (key + start.storageKey, false)
     }
 
-    /// The values of the components that have one value only: every span begins with them.
+    /// Returns the values of the components that have a single value: every span begins with them.
     private func fixedValues(of span: KeySpan) -> [UInt8] {
         span.lower.withUnsafeBytes { bytes in
             var reader = TupleReader(bytes)
@@ -174,12 +182,13 @@ private struct Walk {
         _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
     ) throws -> Bool {
         var upper = span.upper
-        // Behind all that have the start's values: those among them that were given already are passed over by the caller.
+        // The walk starts behind all entries with the start's values: the caller skips those
+        // returned before.
         if let start {
             let (first, isCut) = startKey(start, in: span)
             var end = first
             if isCut {
-                // Behind everything that begins so; a digest may begin with FF.
+                // This is behind every key with the prefix; a digest may begin with FF.
                 end = first + Array(repeating: 0xFF, count: 34)
             } else if path.direction == .backward || path.componentCount == 0 {
                 end = first + [0]
@@ -199,7 +208,8 @@ private struct Walk {
                     Bytes.compare(before.key, lower) >= 0
                 else {
                     guard try give(found, body) else { return false }
-                    // The closure may have used no cursor of ours, but the entry is where the cursor stands.
+                    // The closure may use cursors of its own, but not this one, which is at
+                    // `previous`.
                     entry = previous
                     continue
                 }
@@ -222,12 +232,12 @@ private struct Walk {
         isCut ? key.hasPrefix(prefix) : IndexEntry.begins(key, with: prefix)
     }
 
-    /// The entries that have the same values, in the order of their keys.
+    /// Walks over the entries with the same values, in the order of their keys.
     private func forwardGroup(
         _ first: RawCursor.Entry, _ prefix: [UInt8], _ start: WalkStart?, _ span: KeySpan, _ body: (Bytes, Bytes?) throws -> Bool
     ) throws -> Bool {
         var entry: RawCursor.Entry? = first
-        // In the group where the walk begins, what was given already is passed over at once.
+        // In the group of the start, a seek skips the entries returned before.
         if let start {
             let (key, isCut) = startKey(start, in: span)
             if !isCut, key.count > prefix.count, begins(key, with: prefix) { entry = try seek(key) }

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The canonical text of a decimal, taken apart without copying its digits.
+/// The canonical text of a decimal, parsed without copying its digits.
 struct DecimalText {
     private let text: Bytes
     private let isNegative: Bool
-    /// From the first digit that is not 0 to behind the last one; a point may be among them. Empty for zero.
+    /// The range of the significant digits, perhaps with a point in between; empty for zero.
     private let digits: Range<Int>
     /// The value is 0.d₁d₂… × 10^exponent.
     private let exponent: Int64

@@ -1,10 +1,13 @@
-// Comparing values where they stand in rows, in the order that they have in indexes, without copying them.
+// Comparison of encoded values in the order of indexes, in place, without copies.
 
 internal import Glibc
 
 extension EncodedValue {
-    /// Less than 0, 0 or greater, as the value is to the operand. Nil if it is of a type that has no place in this order.
-    /// Text with its case folded is not compared here: it has to be folded first.
+    /// Compares the value with an operand: below 0 for less, 0 for equal, above 0 for greater.
+    ///
+    /// The result is nil if the value's type has no place in this order.
+    ///
+    /// Text without regard to case has to be folded before the call.
     @inline(__always)
     func order(to operand: StoredOperand, _ order: ValueOrder) -> Int? {
         switch order {
@@ -36,7 +39,7 @@ extension EncodedValue {
 }
 
 extension Bytes {
-    /// Whether these bytes stand somewhere in it.
+    /// Returns whether the bytes occur in this buffer.
     func contains(bytes: Bytes) -> Bool {
         guard let needle = bytes.baseAddress, bytes.count > 0 else { return true }
         guard let start = baseAddress, count >= bytes.count else { return false }

@@ -1,4 +1,5 @@
-// Counting records by a value: from an index alone where one has the groups side by side, else from rows.
+// Counts of records by a value: from an index alone if one has the groups side by side, else from
+// rows.
 
 internal import LMDB
 
@@ -6,7 +7,7 @@ struct GroupCounting {
     let run: QueryRun
     let place: Int
 
-    /// Groups by the whole value as a tuple element.
+    /// The groups by the encoded value, as a whole tuple element.
     private struct Groups {
         private var places: [[UInt8]: Int] = [:]
         private var groups: [(tuple: [UInt8], value: Value, count: Int)] = []
@@ -28,7 +29,7 @@ struct GroupCounting {
         }
     }
 
-    /// Reads the rows of the result.
+    /// Counts the groups by reading the rows of the result.
     func count() throws -> [(value: Value, count: Int)] {
         var groups = Groups(), writer = ByteWriter(capacity: 256)
         try run.forEachUnordered { key, row in
@@ -46,7 +47,9 @@ struct GroupCounting {
         }
     }
 
-    /// Walks over the entries of an index; one row for each group, and those whose values the index has cut.
+    /// Counts the groups by walking over an index.
+    ///
+    /// It reads one row for each group, and every row whose value was cut in the index.
     func count(along path: AccessPath) throws -> [(value: Value, count: Int)] {
         let access = run.access
         let rows = try access.state.records(of: run.query.entity.root)
@@ -104,14 +107,16 @@ struct GroupCounting {
         return groups.result
     }
 
-    /// As many entries of a group are looked at one by one; then it pays to look up the end of the group, and only count.
+    /// The number of entries of a group that are read one by one.
+    ///
+    /// After that it pays to seek to the group's end and to count the entries in between.
     private static let longGroup = 32
 
-    /// Counts what comes of a group behind an entry of it, and returns the entry behind the group.
+    /// Counts the entries of a group after the current one, and returns the entry behind the group.
     private func skip(
         from key: Bytes, in span: KeySpan, _ values: Bytes, _ cursor: RawCursor, _ count: inout Int
     ) throws -> RawCursor.Entry? {
-        // No storage key begins with FF, and an entry that goes on with it is of a longer text.
+        // No storage key begins with FF. An entry with FF at this position has a longer text.
         var end = Array(values) + [0xFF]
         if let upper = span.upper, upper.lexicographicallyPrecedes(end) { end = upper }
         return try end.withUnsafeBytes { end in
@@ -122,7 +127,7 @@ struct GroupCounting {
 }
 
 extension KeySpan {
-    /// Whether a key that is not below the span is in it.
+    /// Returns whether a key that is not below the span is in it.
     @inline(__always)
     func reaches(_ key: Bytes) -> Bool {
         guard let upper else { return true }
@@ -131,14 +136,14 @@ extension KeySpan {
 }
 
 extension AccessPath {
-    /// Where a component stands in an entry. Nil if it was cut.
+    /// Returns the range of a component in an entry; nil if it was cut.
     func value(_ component: Int, in entry: Bytes) -> Range<Int>? {
         let isCut = entry.count > IndexEntry.longestValue && source.valuesLength(in: entry) > IndexEntry.longestValue
         var reader = TupleReader(isCut ? entry.slice(0..<IndexEntry.longestValue) : entry)
         for _ in 0..<component { guard reader.skip() else { return nil } }
         let start = reader.offset
         guard reader.skip() else { return nil }
-        // A NUL whose second half was cut away looks like the end of a text.
+        // A NUL whose second byte was cut off looks like the end of a text.
         return isCut && reader.offset == IndexEntry.longestValue ? nil : start..<reader.offset
     }
 }

@@ -1,28 +1,34 @@
-// What relationships of many records lead to: every target once, found in one walk, and told apart by who leads to it.
+// The targets of relationships of many records: each decoded once, and listed per owner.
 
 internal import LMDB
 
-/// What a relationship leads to, for each of a list of records.
+/// The targets of one relationship, for each record of a list (the owners).
 ///
 /// ```swift
-/// let (issues, authors, labels) = try r.fetch(open, including: Issue.related(.author, to: User.self), Issue.related(.labels, to: Label.self))
-/// for (i, issue) in issues.enumerated() { print(issue.title, authors[i].first?.login ?? "?", labels[i].map(\.name)) }
+/// let (issues, authors, labels) = try r.fetch(
+///     open, including: Issue.related(.author, to: User.self),
+///     Issue.related(.labels, to: Label.self))
+/// for (i, issue) in issues.enumerated() {
+///     print(issue.title, authors[i].first?.login ?? "?", labels[i].map(\.name))
+/// }
 /// ```
 public struct Included<Target: Sendable>: Sendable {
-    /// The records that are led to, each once, in the order of their keys.
+    /// The target records, each once, in the order of their keys.
     public let records: [Target]
-    /// The keys of those that are not in the store, each once, in the order of their keys. Nil for a key that is too long to stand
-    /// in a reference.
-    public let missing: [RecordKey?]
-    /// The keys of partial records that lack a value that the struct requires, each once, in the
-    /// order of their keys. Nil for a key that is too long to stand in a reference.
+    /// The keys of targets that are not in the store, each once, in the order of their keys.
     ///
-    /// They are in the store, and not in ``records``: a list is not refused because of one of them.
+    /// An element is nil if the key is too long to be stored in a reference.
+    public let missing: [RecordKey?]
+    /// The keys of partial targets that lack a value that the struct requires, each once.
+    ///
+    /// They are in the order of the keys. An element is nil if the key is too long to be stored in
+    /// a reference. These records are in the store, but not in ``records``: one of them does not
+    /// make the whole list fail.
     public let partial: [RecordKey?]
     private let targets: [Int32], ends: [Int32]
     private let missingTargets: [Int32], missingEnds: [Int32]
     private let partialTargets: [Int32], partialEnds: [Int32]
-    /// The storage keys of `records`, for what comes behind them.
+    /// The storage keys of `records`, for following relationships of the targets.
     let keys: StorageKeys
 
     @usableFromInline
@@ -36,23 +42,29 @@ public struct Included<Target: Sendable>: Sendable {
         keys = places.keys
     }
 
-    /// How many records were asked for theirs.
+    /// The number of owners.
     public var count: Int { ends.count }
 
-    /// The records that the one at a position leads to, in the order of the relationship. Missing
-    /// and partial ones are left out: see ``missing(of:)`` and ``partial(of:)``.
+    /// The targets of the owner at a position, in the order of the relationship.
+    ///
+    /// Missing and partial ones are left out: see ``missing(of:)`` and ``partial(of:)``.
     public subscript(owner: Int) -> Targets {
         Targets(records: records, positions: targets[Included.range(ends, owner)])
     }
 
-    /// The keys of what the record at a position leads to and what is not in the store, in the order of the relationship.
+    /// Returns the keys of an owner's missing targets, in the order of the relationship.
+    ///
+    /// - Parameter owner: the position of the owner in its list.
+    /// - Returns: keys as in ``missing``.
     public func missing(of owner: Int) -> [RecordKey?] {
         precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
         return missingEnds.isEmpty ? [] : missingTargets[Included.range(missingEnds, owner)].map { missing[Int($0)] }
     }
 
-    /// The keys of the partial records that the record at a position leads to, in the order of the
-    /// relationship: see ``partial``.
+    /// Returns the keys of an owner's partial targets, in the order of the relationship.
+    ///
+    /// - Parameter owner: the position of the owner in its list.
+    /// - Returns: keys as in ``partial``.
     public func partial(of owner: Int) -> [RecordKey?] {
         precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
         return partialEnds.isEmpty ? [] : partialTargets[Included.range(partialEnds, owner)].map { partial[Int($0)] }
@@ -63,10 +75,10 @@ public struct Included<Target: Sendable>: Sendable {
         return (owner == 0 ? 0 : Int(ends[owner - 1]))..<Int(ends[owner])
     }
 
-    /// The records that one record leads to.
+    /// The targets of one owner.
     public struct Targets: RandomAccessCollection, Sendable {
         let records: [Target]
-        /// Where each stands among all that were included: in ``Included/records``.
+        /// The positions of the targets in ``Included/records``.
         public let positions: ArraySlice<Int32>
 
         public var startIndex: Int { positions.startIndex }

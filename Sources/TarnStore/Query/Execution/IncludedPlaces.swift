@@ -1,16 +1,18 @@
 internal import LMDB
 
-/// Who leads where, apart from the records themselves.
+/// The positions of the targets of each owner, without the records themselves.
 @usableFromInline
 struct IncludedPlaces {
-    /// Positions in the records, and where those of each owner end.
+    /// Positions in the records of all owners, and the end of each owner's part of them.
     let targets: [Int32], ends: [Int32]
     let missing: Others, partial: Others
     /// The storage keys of the records.
     let keys: StorageKeys
 
-    /// Targets without a record in the result: their keys, positions in these, and where those of
-    /// each owner end; no ends if there are no keys.
+    /// Targets without a record in the result.
+    ///
+    /// These are their keys, positions in the keys, and the end of each owner's part. If there are
+    /// no keys, there are no ends.
     struct Others {
         var keys: [RecordKey?] = []
         var targets: [Int32] = [], ends: [Int32] = []

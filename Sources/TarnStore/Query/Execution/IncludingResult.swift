@@ -1,12 +1,14 @@
 internal import LMDB
 
-/// Records, and what relationships of them lead to.
+/// The records of a query, and the targets of their relationships.
 public struct IncludingResult: Sendable {
-    /// In the order of the query.
+    /// The records, in the order of the query.
     public internal(set) var records: [Record] = []
     var included: [String: Included<Record>] = [:]
 
-    /// What a relationship leads to, by the positions in `records`; of a path such as `milestone.creator`, by the positions in
-    /// the `records` of what comes before the last name. Nil if it was not asked for.
+    /// The targets of a relationship, by the positions of their owners in `records`.
+    ///
+    /// For a path such as `milestone.creator` the owners are the `records` of the path without its
+    /// last name. The result is nil if the path was not requested.
     public subscript(path: String) -> Included<Record>? { included[path] }
 }

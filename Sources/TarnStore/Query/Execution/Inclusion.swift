@@ -1,7 +1,9 @@
 internal import LMDB
 
-/// A relationship that is to be followed for every record of a result: ``StoredRecord/related(_:to:)-(Field,_)``.
+/// A relationship to follow from every record of a result.
+///
+/// It is made by ``StoredRecord/related(_:to:)-(Field,_)``.
 public struct Inclusion<Owner: StoredRecord, Target: StoredRecord>: Sendable, Hashable {
-    /// The name of the relationship, stored or derived, seen from the owner.
+    /// The name of the relationship, stored or derived, as declared on the owner.
     public let relationship: String
 }

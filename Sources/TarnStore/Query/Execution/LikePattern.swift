@@ -1,8 +1,8 @@
-// Patterns of `like`: compiled once, matched in the text's bytes, without a regular expression and without allocation.
+// Patterns of `like`: compiled once, matched on the text's bytes without allocation.
 
-/// `%` stands for any characters, `_` for one (a Unicode scalar), `\` takes the meaning of the next one.
+/// A compiled pattern: `%` is any text, `_` one Unicode scalar; `\` escapes the next character.
 struct LikePattern {
-    /// A byte of a literal part, or one of the two below.
+    /// A byte of a literal part, `any`, or `one`.
     typealias Token = UInt16
     static let any: Token = 0x100
     static let one: Token = 0x101
@@ -15,7 +15,7 @@ struct LikePattern {
             for byte in (folded ? CaseFolding.fold(literal) : literal).utf8 { tokens.append(Token(byte)) }
             literal = ""
         }
-        // By scalars: `%` followed by a combining mark is one character of Swift's.
+        // Unicode scalars: Swift sees `%` and a following combining mark as one character.
         for scalar in pattern.unicodeScalars {
             if isEscaped {
                 literal.unicodeScalars.append(scalar)
@@ -33,13 +33,13 @@ struct LikePattern {
                 literal.unicodeScalars.append(scalar)
             }
         }
-        // A backslash at the end stands for itself.
+        // A backslash at the end is literal.
         if isEscaped { literal += "\\" }
         flush()
         self.tokens = tokens
     }
 
-    /// What a pattern says in another form, which is faster to look for.
+    /// A simpler test with the same result, which is faster.
     enum Form {
         case equal([UInt8]), prefix([UInt8]), contains([UInt8]), pattern
     }
@@ -57,10 +57,12 @@ struct LikePattern {
         return .pattern
     }
 
-    /// The literal part that every text that is like the pattern begins with.
+    /// The literal part that every matching text begins with.
     var literalPrefix: [UInt8] { tokens.prefix { $0 < 0x100 }.map { UInt8(truncatingIfNeeded: $0) } }
 
-    /// Whether a text is like a pattern. Goes back to the last `%` only, so it takes at most the product of both lengths.
+    /// Returns whether a text matches a pattern.
+    ///
+    /// It backtracks to the last `%` only, so the time is at most the product of both lengths.
     static func matches(_ text: Bytes, _ tokens: UnsafeBufferPointer<Token>) -> Bool {
         func afterScalar(_ offset: Int) -> Int {
             var end = offset + 1

@@ -2,10 +2,13 @@ internal import LMDB
 
 /// Targets of a relationship that are not in the store.
 public struct MissingTargets: Sendable {
-    /// Each once, in ascending order: keys as `.reference`; of a joined relationship the values that no record has.
+    /// The targets, each once, in ascending order.
+    ///
+    /// Keys are `.reference` values. For a joined relationship these are the values that no record
+    /// has.
     public var targets: [Value]
-    /// How many more there are of a joined relationship whose values are too long for its index.
+    /// The number of further targets of a joined relationship, too long for its index.
     public var unnamedCount: Int
-    /// Where to go on; nil if there is no more.
+    /// The token for the next part of the list; nil if there is none.
     public var next: ContinuationToken?
 }

@@ -1,18 +1,18 @@
-// One run of a query in one transaction: evaluates its condition on rows, and follows its paths.
+// The evaluation of a query's condition and paths on rows, in one transaction.
 
 internal import LMDB
 
-/// What a run remembers about the target of a step: paths of neighbouring records often lead to the same one.
+/// The last target of a step: paths of neighbouring records often lead to the same one.
 private final class StepTarget {
-    /// By what the target was found: the reference, the joined value, or the key of the record that the step begins at.
+    /// The key of the search: the reference, the joined value, or the key of the step's origin.
     var sought = ByteWriter(capacity: 64)
     var isKnown = false
-    /// For which record it was resolved last.
+    /// The number of the record for which the target was resolved last.
     var turn = 0
     /// The target's storage key and row; no row if it is missing.
     var key = ByteWriter(capacity: 64)
     var row: RowBody?
-    /// Where the row lies if it was compressed.
+    /// The copy of a row that was compressed.
     var copy = ByteWriter(capacity: 16)
 }
 
@@ -21,7 +21,7 @@ final class QueryEvaluation {
     private let places: [QueryPlace]
     private let steps: [QueryStep]
     private let filter: QueryFilter
-    /// The places that are fields of the record itself, so that reading one copies nothing of what describes it.
+    /// The fields of places in the record's own row: a read does no reference counting.
     private let direct: UnsafeMutableBufferPointer<(field: UInt16, rank: UInt16, isDirect: Bool, isFolded: Bool)>
     private let program: UnsafeMutableBufferPointer<QueryFilter.Instruction>
     private let start: Int32
@@ -47,14 +47,16 @@ final class QueryEvaluation {
 
     deinit { direct.deallocate() }
 
-    /// To be called before a record is looked at: what was found along the paths of another one does not hold for it.
+    /// Starts the evaluation of a record: results along the paths of the previous one do not apply.
     @inline(__always)
     func begin() { if !steps.isEmpty { turn &+= 1 } }
 
     func isFolded(_ index: Int) -> Bool { direct[index].isFolded }
 
-    /// Finds what the first test will look at in rows, and asks for it: the directory, which says where it is, is not far from the row's
-    /// beginning. Empty where it is not as simple as that.
+    /// Locates and prefetches the value that the first test reads, for each row of a batch.
+    ///
+    /// The directory with its offset is close to the row's beginning. The result is empty where a
+    /// value needs more work to locate.
     func findAhead(_ rows: UnsafeBufferPointer<RawCursor.Entry>, of entity: UInt16, into values: UnsafeMutableBufferPointer<Bytes>) {
         var field: UInt16 = 0, rank = Int.max
         if start >= 0, program[Int(start)].isComparison { (field, rank) = (program[Int(start)].field, Int(program[Int(start)].rank)) }
@@ -65,7 +67,9 @@ final class QueryEvaluation {
         }
     }
 
-    /// A value of an uncompressed row of an entity, if it stands where it does in a row that has every field. Not empty.
+    /// Returns a value of an uncompressed row of an entity, not empty.
+    ///
+    /// The result is nil if the value is not at its position in a row that has every field.
     @inline(__always)
     private static func value(of field: UInt16, at rank: Int, in row: Bytes, of entity: UInt16) -> Bytes? {
         let place = RowFormat.headerSize + 2 + rank * 4
@@ -80,14 +84,16 @@ final class QueryEvaluation {
         return Bytes(start: base + start, count: end - start)
     }
 
-    /// Whether a record does not meet the condition, whatever else it has, as ``findAhead(_:of:into:)`` has found this in it.
+    /// Returns whether the first test alone rejects a record.
+    ///
+    /// - Parameter value: the result of ``findAhead(_:of:into:)`` for the record; not empty.
     @inline(__always)
     func rejects(_ value: Bytes) -> Bool {
         let first = program.baseAddress.unsafelyUnwrapped + Int(start), value = EncodedValue(value)
         return (!value.isNull && first.pointee.isMet(by: value) ? first.pointee.onTrue : first.pointee.onFalse) == QueryFilter.reject
     }
 
-    /// Whether a record meets the condition.
+    /// Returns whether a record meets the condition.
     @inline(__always)
     func admits(_ key: Bytes, _ row: RowBody) throws -> Bool {
         var next = start
@@ -116,7 +122,7 @@ final class QueryEvaluation {
         return EdgeList(value).map { $0.count == 0 } ?? false
     }
 
-    /// Tests of values behind relationships, of relationships that are followed, and of text whose case does not count.
+    /// Tests values behind relationships, followed relationships, and text whose case is ignored.
     private func isMetElsewhere(_ instruction: QueryFilter.Instruction, _ key: Bytes, _ row: RowBody) throws -> Bool {
         let place = places[Int(instruction.place)]
         if case .toMany = place.kind { return try isMetByList(instruction, place, key, row) }
@@ -153,8 +159,9 @@ final class QueryEvaluation {
         return isFound != isMissing
     }
 
-    /// The value at a place of a record, nil if it is missing; for a place in the record's own row it stands there. Valid
-    /// until the next value is asked for.
+    /// Returns the value at a place of a record; nil if it is missing.
+    ///
+    /// A value of the record's own row is returned in place. It is valid until the next call.
     @inline(__always)
     func value(at index: Int, _ key: Bytes, _ row: RowBody) throws -> EncodedValue? {
         let known = direct[index]
@@ -181,7 +188,7 @@ final class QueryEvaluation {
         }
     }
 
-    /// A text with its case folded. Valid until the next one is.
+    /// Folds the case of a text. The result is valid until the next call.
     func fold(_ value: EncodedValue) -> EncodedValue {
         folded.removeAll()
         folded.append(value.tag)
@@ -189,7 +196,7 @@ final class QueryEvaluation {
         return EncodedValue(folded.bytes)
     }
 
-    /// The record that a place belongs to. Nil if it is missing.
+    /// Returns the record that a place belongs to; nil if it is missing.
     private func origin(_ index: Int, _ key: Bytes, _ row: RowBody) throws -> (Bytes, RowBody)? {
         if index == 0 { return (key, row) }
         let target = targets[index - 1]
@@ -210,7 +217,7 @@ final class QueryEvaluation {
             remember(reference, target)
             try read(step, target, reference)
         case .followed(let relationship):
-            // A join depends on the record's own value only, which many records share.
+            // A join depends only on the record's own value, which many records share.
             var sought = key
             if let join = relationship.join {
                 guard let value = row.value(of: join.own), !value.isNull else { return forget(target) }
@@ -243,7 +250,8 @@ final class QueryEvaluation {
         target.row = nil
         try access.lending {
             guard let found = try access.row(step.destination, target.key.bytes) else { return }
-            // A row that lies in the file stays where it is; a decompressed one is given back at the end of this closure.
+            // A row in the map stays where it is; a decompressed one is released at the end of this
+            // closure.
             guard RowView.dictionary(of: found.bytes) != nil else { return target.row = found.body }
             target.copy.removeAll()
             target.copy.append(found.body.bytes)

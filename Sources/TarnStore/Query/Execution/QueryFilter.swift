@@ -1,8 +1,12 @@
-// A condition as a flat program: tests with jumps, run over the bytes of one row after another.
+// A condition as a flat program: tests with jumps, evaluated on the bytes of each row.
 
-/// The program of a condition. Its memory is its own and does not change, so running it counts no references.
+/// The program of a condition.
+///
+/// It owns its memory, which never changes, so running it does no reference counting.
 final class QueryFilter {
-    /// One test, and where to go on: a place of the program, `accept` or `reject`.
+    /// One test, and the next instruction for each outcome.
+    ///
+    /// The next instruction is an index of the program, `accept` or `reject`.
     struct Instruction {
         enum Code: UInt8 {
             case isMissing, equal, less, lessOrEqual, greater, greaterOrEqual, isIn, hasPrefix, containsText, containsElement,
@@ -11,7 +15,7 @@ final class QueryFilter {
 
         var code: Code
         var order: ValueOrder
-        /// Whether the place is a field of the record itself that can be compared where it stands.
+        /// Whether the place is a field of the record itself that is compared in place.
         var isDirect: Bool
         var place: Int32
         var field: UInt16
@@ -19,10 +23,10 @@ final class QueryFilter {
         var onTrue: Int32
         var onFalse: Int32
         var operand = StoredOperand()
-        /// Of `isIn`: the operands; of `like`: the pattern.
+        /// The operands of `isIn`, or the pattern of `like`.
         var list: UnsafeRawBufferPointer = .empty
 
-        /// Whether it looks at a value where it stands, and null does not meet it.
+        /// Whether the test reads a value in place, and null does not meet it.
         var isComparison: Bool { isDirect && code != .isMissing && code != .containsTarget }
     }
 
@@ -31,7 +35,7 @@ final class QueryFilter {
 
     private(set) var start: Int32 = accept
     private(set) var instructions = UnsafeMutableBufferPointer<Instruction>(start: nil, count: 0)
-    /// Memory of operands, freed at the end.
+    /// The memory of operands, freed in `deinit`.
     private var memory: [UnsafeMutableRawBufferPointer] = []
 
     var isEmpty: Bool { start == QueryFilter.accept }
@@ -48,7 +52,9 @@ final class QueryFilter {
         for bytes in memory { bytes.deallocate() }
     }
 
-    /// Appends the program of a node, and returns where it begins. What comes after it has to be there already.
+    /// Appends the program of a node, and returns its first instruction.
+    ///
+    /// The instructions of both outcomes have to exist already.
     private func append(
         _ node: QueryNode, onTrue: Int32, onFalse: Int32, _ places: QueryPlaces, _ list: inout [Instruction]
     ) -> Int32 {
@@ -132,14 +138,16 @@ final class QueryFilter {
 
     private func kept(_ bytes: [UInt8]) -> Bytes { bytes.withUnsafeBytes { kept($0) } }
 
-    /// The encoded value goes into the filter's memory, and the operand points there.
+    /// Copies the encoded value to the filter's memory; the operand points there.
     private func stored(_ operand: Operand, _ order: ValueOrder) -> StoredOperand {
         StoredOperand(EncodedValue(kept(operand.value)), order)
     }
 }
 
 extension QueryFilter.Instruction {
-    /// Whether a value that is there meets the test. Lists and patterns of relationships are looked at elsewhere.
+    /// Returns whether a present value meets the test.
+    ///
+    /// Missing values and lists of targets are tested in `QueryEvaluation`.
     @inline(__always)
     func isMet(by value: EncodedValue) -> Bool {
         switch code {
@@ -178,7 +186,9 @@ extension QueryFilter.Instruction {
 }
 
 extension RowBody {
-    /// The value of a field that stands at that place in a row that has every field. Nil if it is absent.
+    /// Returns the value of a field; nil if it is absent.
+    ///
+    /// - Parameter rank: the field's position in a row that has every field, which is tried first.
     @inline(__always)
     func value(of id: UInt16, at rank: Int) -> EncodedValue? {
         rank < count && self.id(at: rank) == id ? value(at: rank) : value(of: id)

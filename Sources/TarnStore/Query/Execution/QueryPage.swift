@@ -1,8 +1,9 @@
 internal import LMDB
 
-/// A part of a query's result, and where the next one begins.
+/// A page of a query's result, and the token of the next one.
 public struct QueryPage: Sendable {
+    /// The records, in the order of the query.
     public var records: [Record]
-    /// To be given as ``Query/after``; nil if there is no more.
+    /// The value of ``Query/after`` for the next page; nil if there is none.
     public var next: ContinuationToken?
 }

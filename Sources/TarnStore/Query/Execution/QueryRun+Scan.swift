@@ -1,22 +1,23 @@
-// Looking at all rows of a table, or of parts of it: several at a time, so that they come from memory while others are looked at.
+// Scans of a table or of parts of it, in batches: while one batch of rows is evaluated, the next is
+// prefetched.
 
 internal import LMDB
 
 extension AccessPath {
-    /// Whether it is a walk over rows as they stand, in their order.
+    /// Whether the walk returns rows in the table's own order.
     var isPlainScan: Bool {
         guard case .rows = source else { return false }
-        // Keys that the table knows only the beginning of have to be sorted.
+        // The table has only the prefix of a long key, so the order among such keys needs a sort.
         return !isPoints && direction == .forward && !(isOrdered && orderedCount > 0)
     }
 }
 
-/// Some rows of a scan.
+/// A batch of rows of a scan.
 private struct ScanBatch {
     static let most = 16
 
     let entries: UnsafeMutableBufferPointer<RawCursor.Entry>
-    /// What the condition looks at first in each of them; empty where that is not known.
+    /// The value that the condition tests first, for each row; empty where it is not known.
     let values: UnsafeMutableBufferPointer<Bytes>
     var count = 0
 
@@ -27,10 +28,13 @@ private struct ScanBatch {
 }
 
 extension QueryRun {
-    /// Every record of spans of the table that meets the condition, in the order of the keys, until the closure returns false.
+    /// Calls a closure with every record of the spans that meets the condition.
     ///
-    /// A row is longer than what the condition wants of it, so nearly every one would have to be waited for, two or three times. So what the
-    /// condition will look at is asked for a few rows before. They stay where they are: nothing is written while a query runs.
+    /// The records are in key order. The scan stops when the closure returns false.
+    ///
+    /// A row is longer than the part that the condition reads, so nearly every row would cost two
+    /// or three cache misses. Therefore the values that the condition reads are prefetched a few
+    /// rows ahead. The rows do not move: nothing is written while a query runs.
     func scan(_ spans: [KeySpan], _ table: Table, _ body: (Bytes, RowView) throws -> Bool) throws {
         try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: ScanBatch.most * 2) { entries in
             try withUnsafeTemporaryAllocation(of: Bytes.self, capacity: ScanBatch.most * 2) { values in
@@ -45,21 +49,21 @@ extension QueryRun {
         }
     }
 
-    /// The same from where the pages are to the end of a span. False if the closure returned false.
+    /// Scans from the current position to the end of a span; returns false if the closure did.
     private func scan(
         _ span: KeySpan, _ pages: inout ForwardScan, _ batch: inout ScanBatch, _ others: inout ScanBatch,
         _ body: (Bytes, RowView) throws -> Bool
     ) throws -> Bool {
-        // A query for the first few does not need many.
+        // A query with a small limit needs few rows.
         var size = min(4, query.reach), isLast = false
         try fill(&batch, size, span, &pages, &isLast)
         while batch.count > 0 {
-            // While some are looked at, others come.
+            // While this batch is evaluated, the next one is prefetched.
             size = min(size * 2, ScanBatch.most)
             try fill(&others, size, span, &pages, &isLast)
             for index in 0..<batch.count {
                 let value = batch.values[index]
-                // Most rows of most scans end here.
+                // Most rows of most scans are rejected here.
                 if value.count > 0, evaluation.rejects(value) { continue }
                 let (key, bytes) = batch.entries[index]
                 let mark = access.rowMark

@@ -1,15 +1,17 @@
-// Answering a compiled query along the access path that was chosen for it.
+// Execution of a compiled query along its chosen access path.
 
 internal import LMDB
 
-/// An object, since closures that walk hold it, and it has many parts to be counted.
+/// A run of a query.
+///
+/// It is a class, since closures capture it and its many fields are reference-counted.
 final class QueryRun {
     let access: StoreAccess
     let query: CompiledQuery
     let chosen: QueryAccess
     let evaluation: QueryEvaluation
     private let isUnfiltered: Bool
-    /// The entities whose records are the query's, but for its own.
+    /// The ids of the descendant entities, whose records belong to the query's entity, too.
     private let kinds: [UInt16]
 
     convenience init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: QueryPlanner.Purpose = .records) throws {
@@ -33,7 +35,9 @@ final class QueryRun {
         evaluation = QueryEvaluation(access, query.places, filter)
     }
 
-    /// Calls the closure with the storage key and the row of every record of the result, in its order, until it returns false.
+    /// Calls a closure with the storage key and the row of each record of the result, in its order.
+    ///
+    /// It stops when the closure returns false.
     func forEach(_ body: (Bytes, RowView) throws -> Bool) throws {
         guard query.limit > 0 else { return }
         switch chosen.form {
@@ -43,19 +47,22 @@ final class QueryRun {
         }
     }
 
-    /// The row of a record that was found, if it is in the result. Valid until the `lending` closure around the call returns.
+    /// Returns the row of a record if it is in the result.
+    ///
+    /// The row is valid until the `lending` closure around the call returns.
     @inline(__always)
     func admitted(_ key: Bytes, _ bytes: Bytes) throws -> RowView? {
-        // First of all: whether the row is passed over stands in it.
+        // This check comes first: the decision to skip a row reads its header.
         guard bytes.count >= RowFormat.headerSize, access.isSound(bytes, root: query.entity.root, key) else { throw damaged(key) }
         if query.partials != .included, (bytes[1] & RowFormat.partial != 0) != (query.partials == .only) { return nil }
-        // The header is never compressed: what is of another entity is passed over without decompressing it.
+        // The header is never compressed, so rows of other entities are skipped without
+        // decompression.
         let kind = bytes.load(6, UInt16.self)
         if kind != query.entity.id, !kinds.contains(kind) {
             guard access.catalog.entity(id: kind)?.root == query.entity.root else { throw damaged(key) }
             return nil
         }
-        // An entity has many parts to be counted, and only a compressed row needs it.
+        // An entity has many reference-counted fields; only a compressed row needs it.
         let row = try RowView(bytes) ?? access.checkedDividedView(bytes, query.entity, key)
         evaluation.begin()
         let isMet = try isUnfiltered || evaluation.admits(key, row.body)
@@ -63,18 +70,18 @@ final class QueryRun {
         return isMet ? row : nil
     }
 
-    /// Hands a row to a closure that may look at any value of it.
+    /// Passes a row to a closure that may read any of its values.
     @inline(__always)
     func visit(_ key: Bytes, _ row: RowView, _ body: (Bytes, RowView) throws -> Bool) throws -> Bool {
         let goesOn = try body(key, row)
-        // What could not be decompressed would seem to be absent.
+        // A value that failed to decompress would seem to be absent.
         if row.body.isDamaged { throw damaged(key) }
         return goesOn
     }
 
     private func damaged(_ key: Bytes) -> StoreError { .damagedRow(entity: query.entity.name, key: access.describe(key)) }
 
-    /// The bytes of the row that an entry of an index leads to.
+    /// Returns the bytes of the row that an index entry refers to.
     func row(_ key: Bytes, _ table: Table) throws -> Bytes {
         guard let row = try access.raw.get(table, key) else { throw leadsNowhere }
         return row
@@ -84,7 +91,7 @@ final class QueryRun {
         .damagedCatalog(path: "", detail: "an index of \(query.entity.name) leads to no record")
     }
 
-    /// Every record that is found along the path and meets the condition, in the order of the path.
+    /// Calls a closure with each record along the path that meets the condition, in path order.
     func walk(_ path: AccessPath, from start: WalkStart? = nil, _ body: (Bytes, RowView) throws -> Bool) throws {
         let table = try access.state.records(of: query.entity.root)
         if start == nil, path.isPlainScan { return try scan(path.spans, table, body) }
@@ -113,7 +120,7 @@ final class QueryRun {
         if goesOn { try give() }
     }
 
-    /// Puts records whose order the index does not know into the order of the query.
+    /// Sorts records whose order the index does not know into the order of the query.
     private func sorted(_ keys: [[UInt8]]) throws -> [[UInt8]] {
         guard keys.count > 1 else { return keys }
         let table = try access.state.records(of: query.entity.root)
@@ -131,7 +138,9 @@ final class QueryRun {
         return (0..<buffer.count).map { Array(buffer.storageKey($0)) }
     }
 
-    /// The number of records of the result at least up to a bound, without offset; no row is read that need not be.
+    /// Counts the records of the result, without offset, and may stop at a bound.
+    ///
+    /// If the index answers the condition, no row is read.
     func count(upTo bound: Int) throws -> Int {
         var count = 0
         if case .path(let path) = chosen.form, query.after == nil, path.isExact(query) {
@@ -141,7 +150,7 @@ final class QueryRun {
             return count
         }
         guard query.after == nil else {
-            // What comes behind a place is known in the order of the result only.
+            // The records after a position are known only in the order of the result.
             try forEach { _, _ in
                 count += 1
                 return true
@@ -180,7 +189,7 @@ final class QueryRun {
         }
     }
 
-    /// The same behind an offset, with nothing to look at in the rows before.
+    /// Skips the offset without reading rows, then calls the closure with the records after it.
     private func forEachBehind(_ path: AccessPath, _ body: (Bytes, RowView) throws -> Bool) throws {
         var skipped = query.offset, left = query.limit
         let table = try access.state.records(of: query.entity.root)
@@ -197,17 +206,17 @@ final class QueryRun {
         }
     }
 
-    /// Where the result begins: behind this position.
+    /// The position of the query's token: the result begins after it.
     private var position: [UInt8]? { query.after.map { Array($0.position) } }
 
-    /// The place in the path's table that corresponds to the position.
+    /// Returns the start in the path's table that corresponds to the position.
     private func walkStart(_ path: AccessPath) -> WalkStart? {
         guard let after = query.after else { return nil }
         let position = Array(after.position), sortKey = Array(position.prefix(after.sortKeyLength))
         var start = WalkStart(values: [], storageKey: Array(position.dropFirst(after.sortKeyLength)))
         var offset = 0, taken = 0
         for part in query.order {
-            // Each part is a tuple element and 00, complemented if it descends.
+            // Each part is a tuple element and 00, complemented if the order descends.
             var bytes = Array(sortKey.dropFirst(offset))
             if part.isDescending { for index in bytes.indices { bytes[index] = ~bytes[index] } }
             let length = bytes.withUnsafeBytes { bytes -> Int? in
@@ -252,7 +261,7 @@ final class QueryRun {
         }
     }
 
-    /// Every record of the result, each once, in any order, without limit and offset.
+    /// Calls a closure with each record of the result once, in any order, without limit and offset.
     func forEachUnordered(_ body: (Bytes, RowView) throws -> Bool) throws {
         switch chosen.form {
         case .nothing: return
@@ -284,7 +293,7 @@ final class QueryRun {
 }
 
 extension RawCursor {
-    /// How many entries a span has, at most a bound.
+    /// Counts the entries of a span, up to a bound.
     func count(in span: KeySpan, upTo bound: Int) throws -> Int {
         try span.lower.withUnsafeBytes { lower in
             guard let upper = span.upper else { return try count(from: lower, to: nil, upTo: bound) }

@@ -1,10 +1,11 @@
-// Changing or deleting the records of a query: found in a snapshot, looked at again and written in steps.
+// The change or deletion of a query's records: found in a snapshot, checked again and written in
+// steps.
 
 internal import LMDB
 
-/// A write by query that is under way.
+/// A write by query in progress.
 final class QueryWrite: @unchecked Sendable {
-    // Made by one thread, then used by one at a time.
+    // `@unchecked Sendable`: one thread creates it, then one thread at a time uses it.
     enum Action {
         case update(RecordChange)
         case delete
@@ -12,18 +13,20 @@ final class QueryWrite: @unchecked Sendable {
 
     private let condition: Query
     private let action: Action
-    /// Whether records are marked as changed here.
+    /// Whether records are marked as changed locally.
     private let isLocal: Bool
-    /// Of the records, as they were found.
+    /// The storage keys of the records found.
     private let keys: StorageKeys
-    /// How many of them are done.
+    /// The number of records done.
     private var position = 0
-    /// What goes with the record at the position, if that is more than one step deletes.
+    /// The cascade of the record at the position, if it is larger than one step.
     private var cascade: Cascade?
     private(set) var report = QueryWriteReport()
 
-    /// Finds the records. No change can move one of them to where it would be found again, or make it be passed over: the
-    /// keys are all there before the first is written.
+    /// Finds the records.
+    ///
+    /// All keys are collected before the first record is written. So no change can move a record to
+    /// where it would be found again or skipped.
     init(_ query: Query, isLocal: Bool, _ action: (StoreAccess, Catalog.Entity) throws -> Action, _ access: StoreAccess) throws {
         let compiled = try CompiledQuery(query, access.state)
         var keys = StorageKeys()
@@ -40,7 +43,7 @@ final class QueryWrite: @unchecked Sendable {
 
     var isDone: Bool { position == keys.count }
 
-    /// What a step did, to be taken over when it is committed.
+    /// The result of a step, applied with `take` after its commit.
     struct Step {
         var position: Int
         var changed = 0
@@ -56,13 +59,13 @@ final class QueryWrite: @unchecked Sendable {
         report.steps += 1
     }
 
-    /// Writes the next records, so that about `limit` are written; those that meet the condition still.
+    /// Writes the next records that still meet the condition, about `limit` of them.
     func step(_ writer: inout StoreWriter, limit: Int) throws -> Step {
         // Conditions and delete rules read indexes.
         try writer.applyIndexChanges()
         let access = writer.access, compiled = try CompiledQuery(condition, access.state), entity = compiled.entity
         let check = RecordCheck(access, compiled)
-        // All are looked at before the first is changed: a condition may be about other records too.
+        // All records are checked before the first is changed: a condition may read other records.
         let range = position..<position + min(limit, keys.count - position)
         var admitted: [Int] = []
         for index in range where try keys.with(index, { key in try access.lending { try check.row(key) != nil } }) {
@@ -95,14 +98,14 @@ final class QueryWrite: @unchecked Sendable {
         var step = Step(position: range.upperBound)
         if let cascade, admitted.first == position, cascade.end > limit { return try delete(cascade, at: position, limit, &writer) }
         for index in admitted {
-            // What came with the others may have filled the step.
+            // Cascades of earlier records may have filled the step.
             guard step.changed < limit else {
                 step.position = index
                 break
             }
             let large = try keys.with(index) { key in try delete(key, entity, limit, &step, &writer) }
             guard let large else { continue }
-            // It goes in steps of its own.
+            // A large cascade is deleted in steps of its own.
             if step.changed == 0 { return try delete(large, at: index, limit, &writer) }
             step.position = index
             break
@@ -110,23 +113,25 @@ final class QueryWrite: @unchecked Sendable {
         return step
     }
 
-    /// Deletes the end of what goes with a record, but not yet the record.
+    /// Deletes the end of a record's cascade, but not yet the record.
     private func delete(_ cascade: Cascade, at index: Int, _ limit: Int, _ writer: inout StoreWriter) throws -> Step {
         let changed = try writer.deleteStep(cascade, count: limit)
         return Step(position: index, changed: changed, cascade: cascade, cascadeEnd: cascade.end - limit)
     }
 
-    /// Deletes a record and what goes with it. That may be more than a step should: then nothing is deleted, and the cascade is returned.
+    /// Deletes a record and its cascade.
+    ///
+    /// - Returns: the cascade if it is larger than a step; then nothing is deleted.
     private func delete(
         _ key: Bytes, _ entity: Catalog.Entity, _ limit: Int, _ step: inout Step, _ writer: inout StoreWriter
     ) throws -> Cascade? {
         let mark = writer.access.rowMark
         defer { writer.access.release(to: mark) }
-        // A record before may have taken it along.
+        // The cascade of an earlier record may have deleted it.
         guard let row = try writer.access.row(entity, key) else { return nil }
         let whole = try isLocal && StorageKey.isDigest(key) ? writer.access.wholeKey(entity, row.body)?.tuple : nil
         let known = try isLocal ? writer.access.localMark(entity.root, key) : nil, kind = row.entity
-        // A record that was made here leaves nothing: the server has never had it.
+        // A record created locally leaves no mark: the server never had it.
         func markLocally() throws { if isLocal, known?.operation != .create { try writer.markDeleted(kind, key, known, whole: whole) } }
         guard !writer.access.state.deleteRules[row.entity].isEmpty else {
             try writer.remove(key, row)
@@ -136,7 +141,7 @@ final class QueryWrite: @unchecked Sendable {
         }
         try writer.applyIndexChanges()
         let cascade = try Cascade(writer.access, entity, key, row)
-        // Once the end of it went in steps, what is left of it is no more than one.
+        // Once the end of a large cascade was deleted in steps, the rest fits in one.
         if cascade.records.count > limit { return cascade }
         step.changed += try writer.delete(cascade, 0..<cascade.end, except: [])
         try markLocally()

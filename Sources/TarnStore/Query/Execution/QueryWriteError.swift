@@ -1,11 +1,13 @@
 internal import LMDB
 
-/// A write by query that stopped in between. The steps before are committed, what the failed step did is not; the same call
-/// goes on with what is left.
+/// The failure of one step of a write by query.
+///
+/// The steps before it are committed, the failed one is not. The same call continues with the
+/// remaining records.
 public struct QueryWriteError: Error, CustomStringConvertible {
-    /// What is committed.
+    /// The result of the committed steps.
     public var report: QueryWriteReport
-    /// Why the next step was not: a `StoreError`, for all that the store itself finds.
+    /// The error of the failed step: a `StoreError` for every failure in the store itself.
     public var reason: any Error
 
     public var description: String {

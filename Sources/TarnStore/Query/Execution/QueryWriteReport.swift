@@ -1,12 +1,13 @@
 internal import LMDB
 
-/// What a write by query did.
+/// The result of a write by query.
 public struct QueryWriteReport: Sendable, Hashable {
-    /// How many records were in the query's result when they were looked for.
+    /// The number of records in the query's result when they were looked up.
     public var matched = 0
-    /// How many records were changed, or deleted: those among them that delete rules took with others. A record that has the values
-    /// already is not changed.
+    /// The number of records changed, or deleted, with those that delete rules removed along.
+    ///
+    /// A record that already has the values is not changed.
     public var changed = 0
-    /// How many writes were committed.
+    /// The number of writes committed.
     public var steps = 0
 }

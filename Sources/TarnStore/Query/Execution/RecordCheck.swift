@@ -1,13 +1,15 @@
-// Looking at single records by a query.
+// Checks of single records against a query.
 
 internal import LMDB
 
-/// Whether a record that was found earlier is in the result of a query now.
+/// A check that a record found earlier is still in the result of a query.
 package struct RecordCheck {
     private let access: StoreAccess
     private let query: CompiledQuery
     private let evaluation: QueryEvaluation
 
+    /// Compiles a query.
+    ///
     /// - Throws: `StoreError` if the query does not fit the catalog.
     package init(_ access: StoreAccess, _ query: Query) throws { try self.init(access, CompiledQuery(query, access.state)) }
 
@@ -17,8 +19,9 @@ package struct RecordCheck {
         evaluation = QueryEvaluation(access, query.places, QueryFilter(query.node, query.places))
     }
 
-    /// The row of the record; nil if it is not there, or does not meet the condition. Valid until the `lending` closure around
-    /// the call returns.
+    /// Returns the row of a record; nil if it does not exist or does not meet the condition.
+    ///
+    /// The row is valid until the `lending` closure around the call returns.
     package func row(_ key: Bytes) throws -> RowView? {
         guard let row = try access.row(query.entity, key) else { return nil }
         if query.partials != .included, row.isPartial != (query.partials == .only) { return nil }

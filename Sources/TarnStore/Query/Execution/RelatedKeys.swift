@@ -1,19 +1,19 @@
 internal import LMDB
 
-/// Collects what a relationship of many records leads to, then reads it: each target once, in the order of their keys.
+/// Collects the targets of a relationship of many records, then reads each once, in key order.
 @usableFromInline
 final class RelatedKeys {
     let access: StoreAccess
     private let relationship: Catalog.Relationship
     let destination: Catalog.Entity
-    /// Of a stored relationship: whose field it is.
+    /// The field of a stored relationship; nil for a derived one.
     private let field: UInt16?
-    /// Every target once, in the order in which they were found.
+    /// Every target once, in the order of discovery.
     private var keys = ByteWriter(capacity: 1024)
     private var keyEnds: [Int32] = []
     private var slots: [Int32] = Array(repeating: -1, count: 128)
     private let hasher = KeyedHash()
-    /// Positions of targets, owner by owner.
+    /// The positions of targets, owner by owner, and the end of each owner's part.
     private var targets: [Int32] = []
     private var ends: [Int32] = []
 
@@ -29,7 +29,7 @@ final class RelatedKeys {
         field = relationship.isStored ? relationship.field : nil
     }
 
-    /// The next record of the list.
+    /// Adds the next owner, with its row.
     func add(_ storageKey: Bytes, _ row: RowView) throws {
         if let field {
             if let value = row.body.value(of: field), !value.isNull {
@@ -54,7 +54,7 @@ final class RelatedKeys {
         ends.append(Int32(targets.count))
     }
 
-    /// Records by their keys. One that is no longer there leads nowhere.
+    /// Adds owners by their keys. An owner that no longer exists has no targets.
     func add(_ owners: StorageKeys, _ entity: Catalog.Entity) throws {
         let cursor = try access.raw.cursor(access.state.records(of: entity.root))
         defer { cursor.close() }
@@ -86,7 +86,7 @@ final class RelatedKeys {
         targets.append(slots[slot])
     }
 
-    /// Where a target is, or where it would be put.
+    /// Returns the slot of a target, or the free slot for it.
     private func slot(_ target: Bytes) -> Int {
         var slot = Int(truncatingIfNeeded: hasher.hash(target)) & (slots.count - 1)
         while slots[slot] >= 0, !Bytes.equal(key(Int(slots[slot])), target) { slot = (slot + 1) & (slots.count - 1) }
@@ -100,16 +100,16 @@ final class RelatedKeys {
 
     /// Reads the targets with one cursor, in the order of their keys.
     ///
-    /// - Parameter body: called with each row that is there. False if the record is partial and
-    ///   cannot be given.
+    /// - Parameter body: called with each row that exists. It returns false if the record is
+    ///   partial and lacks a required value.
     func load(_ body: (Bytes, RowView) throws -> Bool) throws -> IncludedPlaces {
         let order = keyEnds.indices.sorted { Bytes.compare(key($0), key($1)) < 0 }
         let raw = access.raw, cursor = try raw.cursor(access.state.records(of: destination.root))
         defer { cursor.close() }
         var missing = IncludedPlaces.Others(), partial = IncludedPlaces.Others(), found = StorageKeys(),
             count: Int32 = 0
-        // A given record has its position. Others have the complement of theirs, twice, and 1 more
-        // if partial.
+        // The place of a returned record is its position. The place of any other is the complement
+        // of twice its position among the others, plus 1 if it is partial.
         var places = [Int32](repeating: 0, count: order.count)
         for position in order {
             let key = key(position), mark = access.rowMark
@@ -155,7 +155,7 @@ final class RelatedKeys {
         return IncludedPlaces(targets: present, ends: presentEnds, missing: missing, partial: partial, keys: found)
     }
 
-    /// What inlined code calls.
+    /// The entry point of inlined code.
     @usableFromInline
     func load(_ plan: Unmanaged<RowPlan>, _ body: (LentRow) throws -> Bool) throws -> IncludedPlaces {
         try load { key, view in try body(access.lent(view, plan, key)) }

@@ -1,12 +1,15 @@
 internal import LMDB
 
-/// What a relationship leads to, and the struct that it becomes.
+/// The targets of a relationship, and the struct type that they decode to.
 @usableFromInline
 struct RelatedRecords<Target: StoredRecord> {
     @usableFromInline let keys: RelatedKeys
     @usableFromInline let plan: Unmanaged<RowPlan>
 
-    /// - Throws: `.unknownField`; `.wrongType` if the relationship leads to another entity than that of the target.
+    /// Resolves the relationship and the struct's fields.
+    ///
+    /// - Throws: `.unknownField`; `.wrongType` if the relationship leads to another entity than the
+    ///   struct's.
     init<Owner>(_ access: StoreAccess, _ entity: Catalog.Entity, _ inclusion: Inclusion<Owner, Target>) throws(StoreError) {
         keys = try RelatedKeys(access, entity, inclusion.relationship)
         guard keys.destination.name == Target.entity else {
@@ -25,7 +28,7 @@ struct RelatedRecords<Target: StoredRecord> {
                 records.append(try row.copy())
                 return true
             } catch let error as StoreError {
-                // A value that a partial record does not have yet. Everything else is an error of
+                // A partial record lacks a required value: it is left out. Every other error fails
                 // the list.
                 guard case .missingValue(_, _, _, isPartial: true) = error else { throw error }
                 return false

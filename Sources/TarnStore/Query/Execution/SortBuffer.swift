@@ -1,10 +1,12 @@
-// Sorting in memory: positions only, never rows, and no more of them than the result needs.
+// In-memory sorting: positions only, never rows, and no more of them than the result needs.
 
 internal import LMDB
 
-/// Collects positions (a sort key and a storage key, see `QueryEvaluation.appendPosition`), and gives them back in order.
+/// A buffer that collects positions and returns them in order.
+///
+/// A position is a sort key and a storage key, see `QueryEvaluation.appendPosition`.
 struct SortBuffer: ~Copyable {
-    /// How many bytes of positions may be held at a time.
+    /// The limit of the memory for positions, in bytes.
     static let limit = 64 << 20
 
     private struct Entry {
@@ -16,11 +18,11 @@ struct SortBuffer: ~Copyable {
 
     private var arena = ByteWriter(capacity: 1 << 12)
     private var entries: [Entry] = []
-    /// How many of the first are wanted.
+    /// The number of positions wanted, the first in the order.
     private let kept: Int
     private let entity: String
     private let pruningSize: Int
-    /// Whether there are as many as are wanted, the last of which is the last entry: nothing behind it matters.
+    /// Whether all wanted positions are present: those after `lastKept` do not matter.
     private var isFull = false
     private var lastKept = Entry(prefix: 0, offset: 0, length: 0, sortKeyLength: 0)
 
@@ -32,12 +34,13 @@ struct SortBuffer: ~Copyable {
 
     var count: Int { entries.count }
 
-    /// Adds what the closure writes; it returns the length of the sort key.
+    /// Adds the position that the closure writes.
     ///
-    /// - Throws: what the closure throws; `.sortTooLarge`.
+    /// - Parameter write: writes the position and returns the length of its sort key.
+    /// - Throws: the errors of the closure; `.sortTooLarge`.
     mutating func add(_ write: (inout ByteWriter) throws -> Int) throws {
         let offset = arena.count
-        // If it throws, the buffer is of no more use.
+        // If the closure throws, the buffer is not usable any more.
         let sortKeyLength = try write(&arena)
         let bytes = arena.bytes(offset..<arena.count)
         let entry = Entry(
@@ -85,7 +88,7 @@ struct SortBuffer: ~Copyable {
         }
     }
 
-    /// The storage key of an entry.
+    /// Returns the storage key of an entry.
     func storageKey(_ index: Int) -> Bytes {
         let entry = entries[index]
         return bytes(entry).slice(Int(entry.sortKeyLength)..<Int(entry.length))

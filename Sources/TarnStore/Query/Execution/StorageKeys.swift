@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Storage keys, one after the other.
+/// A list of storage keys in one buffer.
 struct StorageKeys: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var ends: [Int] = []
@@ -12,7 +12,7 @@ struct StorageKeys: Sendable {
         ends.append(bytes.count)
     }
 
-    /// Lends a key.
+    /// Calls a closure with the key at a position, borrowed.
     func with<Result>(_ position: Int, _ body: (Bytes) throws -> Result) rethrows -> Result {
         try bytes.withUnsafeBytes { bytes in
             try body(bytes.slice((position == 0 ? 0 : ends[position - 1])..<ends[position]))

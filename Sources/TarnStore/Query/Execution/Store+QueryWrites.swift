@@ -1,38 +1,48 @@
-// Writes by query, in steps of a transaction each, or inside a write.
+// Updates and deletes by query: in steps of one transaction each, or inside one write.
 
 extension Store {
     /// Sets fields of every record of a query's result.
     ///
     /// ```swift
-    /// let report = try store.update(Query("Issue", where: .compare("milestone", .equal, .int(7))), set: ["state": .string("closed")])
+    /// let open = Query("Issue", where: .compare("milestone", .equal, .int(7)))
+    /// let report = try store.update(open, set: ["state": .string("closed")])
     /// ```
     ///
-    /// The records are found in a snapshot and written in steps, each a write of its own, so that a large change neither fills the
-    /// memory nor keeps other writers waiting for long. In its step a record is looked at again: if it does not meet the condition any
-    /// more, it stays as it is. Records that come to meet the condition meanwhile are not changed. Whatever ends it in between, even
-    /// a kill: the same call goes on with what is left, if the change makes the condition false, and otherwise changes nothing
-    /// in those that are done.
+    /// The records are found in a snapshot and written in steps. Each step is a write of its own,
+    /// so a large change neither fills the memory nor blocks other writers for long. A step checks
+    /// each record again and leaves those alone that no longer meet the condition. Records that
+    /// start to meet the condition meanwhile are not changed.
+    ///
+    /// After an interruption, even a kill, repeat the call. If the change makes the condition
+    /// false, the call continues with the remaining records; otherwise it changes nothing in those
+    /// that are done.
     ///
     /// - Parameters:
-    ///   - values: `null` clears. A value of another type that says the same is converted, as in a ``Condition``.
-    ///   - step: how many records a step writes, at most.
-    /// - Throws: before anything is written `StoreError`: `.unknownField`, `.wrongType`, `.wrongKey` for a field of the key, and what
-    ///   reading a query throws; after that ``QueryWriteError``, with what was done.
+    ///   - values: the new values by field name; `null` clears a field. A value of another type
+    ///     with the same meaning is converted, as in a ``Condition``.
+    ///   - step: the largest number of records that one step writes.
+    /// - Throws: before anything is written, `StoreError`: `.unknownField`, `.wrongType`,
+    ///   `.wrongKey` for a field of the key, and the errors of reading a query; after that
+    ///   ``QueryWriteError``, with a report of the committed steps.
     @discardableResult
     public func update(_ query: Query, set values: [String: Value], step: Int = 1000) throws -> QueryWriteReport {
         try run(queryWrite(query, isLocal: false) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 
-    /// The same; the calling task is suspended meanwhile.
+    /// Sets fields of every record of a query's result; the calling task is suspended meanwhile.
     @discardableResult
     public func update(_ query: Query, set values: [String: Value], step: Int = 1000) async throws -> QueryWriteReport {
         try await run(queryWrite(query, isLocal: false) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 
-    /// Sets fields of every record of a query's result, as ``update(_:set:step:)-(Query,_,_)`` does. The closure is called once.
+    /// Sets fields of every record of a query's result with a closure, which is called once.
+    ///
+    /// The guarantees are those of ``update(_:set:step:)-(Query,_,_)``.
     ///
     /// ```swift
-    /// try store.update(Issue.where { $0[.milestone] == 7 }) { issue in issue.set(.state, State.closed) }
+    /// try store.update(Issue.where { $0[.milestone] == 7 }) { issue in
+    ///     issue.set(.state, State.closed)
+    /// }
     /// ```
     @discardableResult
     public func update<Record: StoredRecord>(
@@ -41,7 +51,7 @@ extension Store {
         try run(queryWrite(query.query, isLocal: false) { access, _ in .update(try RecordChange(access, change)) }, step)
     }
 
-    /// The same; the calling task is suspended meanwhile.
+    /// Sets fields of every record with a closure; the calling task is suspended meanwhile.
     @discardableResult
     public func update<Record: StoredRecord>(
         _ query: TypedQuery<Record>, step: Int = 1000, _ change: @Sendable (inout RowEncoder<Record>) throws -> Void
@@ -49,28 +59,31 @@ extension Store {
         try await run(queryWrite(query.query, isLocal: false) { access, _ in .update(try RecordChange(access, change)) }, step)
     }
 
-    /// Deletes every record of a query's result, and what their delete rules say, in steps as ``update(_:set:step:)-(Query,_,_)`` does.
+    /// Deletes every record of a query's result, and the records that delete rules add.
     ///
-    /// - Throws: `StoreError` before anything is deleted if the query does not fit; after that ``QueryWriteError``, with what was done:
-    ///   its reason is `StoreError.deleteDenied` if a delete rule forbids it. Then the steps before are committed.
+    /// It works in steps, as ``update(_:set:step:)-(Query,_,_)`` does.
+    ///
+    /// - Throws: before anything is deleted, `StoreError` if the query does not fit the catalog;
+    ///   after that ``QueryWriteError``, with a report of the committed steps. Its reason is
+    ///   `StoreError.deleteDenied` if a delete rule forbids a deletion.
     @discardableResult
     public func delete(_ query: Query, step: Int = 1000) throws -> QueryWriteReport {
         try run(queryWrite(query, isLocal: false) { _, _ in .delete }, step)
     }
 
-    /// The same; the calling task is suspended meanwhile.
+    /// Deletes every record of a query's result; the calling task is suspended meanwhile.
     @discardableResult
     public func delete(_ query: Query, step: Int = 1000) async throws -> QueryWriteReport {
         try await run(queryWrite(query, isLocal: false) { _, _ in .delete }, step)
     }
 
-    /// Deletes every record of a query's result, as ``delete(_:step:)-(Query,_)`` does.
+    /// Deletes every record of a typed query's result, as ``delete(_:step:)-(Query,_)`` does.
     @discardableResult
     public func delete<Record: StoredRecord>(_ query: TypedQuery<Record>, step: Int = 1000) throws -> QueryWriteReport {
         try delete(query.query, step: step)
     }
 
-    /// The same; the calling task is suspended meanwhile.
+    /// Deletes every record of a typed query's result; the calling task is suspended meanwhile.
     @discardableResult
     public func delete<Record: StoredRecord>(_ query: TypedQuery<Record>, step: Int = 1000) async throws -> QueryWriteReport {
         try await delete(query.query, step: step)
@@ -78,27 +91,31 @@ extension Store {
 
     // MARK: Local changes
 
-    /// Sets fields of every record of a query's result, as ``update(_:set:step:)-(Query,_,_)`` does, and marks them as changed here: see
-    /// <doc:LocalChanges>. A record that has the values already is not marked.
+    /// Sets fields of every record of a query's result, and marks the records as changed locally.
+    ///
+    /// It works as ``update(_:set:step:)-(Query,_,_)`` does; for the marks see <doc:LocalChanges>.
+    /// A record that already has the values is not marked.
     @discardableResult
     public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) throws -> QueryWriteReport {
         try run(queryWrite(query, isLocal: true) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 
-    /// The same; the calling task is suspended meanwhile.
+    /// Sets fields and marks the records as local changes; the task is suspended meanwhile.
     @discardableResult
     public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) async throws -> QueryWriteReport {
         try await run(queryWrite(query, isLocal: true) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 
-    /// Deletes every record of a query's result, as ``delete(_:step:)-(Query,_)`` does, and marks them as deleted here, so that no import
-    /// brings them back. What delete rules take with them is not marked.
+    /// Deletes every record of a query's result, and marks the records as deleted locally.
+    ///
+    /// It works as ``delete(_:step:)-(Query,_)`` does. No import brings a marked record back. The
+    /// records that delete rules add are not marked.
     @discardableResult
     public func deleteLocally(_ query: Query, step: Int = 1000) throws -> QueryWriteReport {
         try run(queryWrite(query, isLocal: true) { _, _ in .delete }, step)
     }
 
-    /// The same; the calling task is suspended meanwhile.
+    /// Deletes the records and marks them as deleted locally; the task is suspended meanwhile.
     @discardableResult
     public func deleteLocally(_ query: Query, step: Int = 1000) async throws -> QueryWriteReport {
         try await run(queryWrite(query, isLocal: true) { _, _ in .delete }, step)
@@ -132,15 +149,18 @@ extension Store {
 }
 
 extension StoreWriter {
-    /// Sets fields of every record of a query's result, all in this transaction: see ``Store/update(_:set:step:)-(Query,_,_)``.
+    /// Sets fields of every record of a query's result, all in this transaction.
     ///
-    /// - Throws: `StoreError`. Then some may be changed: let the error end the write, so that nothing is kept.
+    /// For changes in steps see ``Store/update(_:set:step:)-(Query,_,_)``.
+    ///
+    /// - Throws: `StoreError`. Some records may be changed by then: let the error end the write, so
+    ///   that nothing is kept.
     @discardableResult
     public mutating func update(_ query: Query, set values: [String: Value]) throws -> QueryWriteReport {
         try run(query) { .update(try RecordChange(values, $1, $0)) }
     }
 
-    /// The same; what the closure sets, which is called once.
+    /// Sets fields of every record with a closure, which is called once, all in this transaction.
     @discardableResult
     public mutating func update<Record: StoredRecord>(
         _ query: TypedQuery<Record>, _ change: (inout RowEncoder<Record>) throws -> Void
@@ -148,15 +168,18 @@ extension StoreWriter {
         try run(query.query) { access, _ in .update(try RecordChange(access, change)) }
     }
 
-    /// Deletes every record of a query's result, and what their delete rules say, all in this transaction.
+    /// Deletes every record of a query's result, all in this transaction.
     ///
-    /// - Throws: `StoreError`. Then some may be deleted: let the error end the write, so that nothing is kept.
+    /// It deletes the records that delete rules add, too.
+    ///
+    /// - Throws: `StoreError`. Some records may be deleted by then: let the error end the write, so
+    ///   that nothing is kept.
     @discardableResult
     public mutating func delete(_ query: Query) throws -> QueryWriteReport {
         try run(query) { _, _ in .delete }
     }
 
-    /// The same.
+    /// Deletes every record of a typed query's result, all in this transaction.
     @discardableResult
     public mutating func delete<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> QueryWriteReport {
         try delete(query.query)

@@ -1,11 +1,12 @@
-// What is known about the records of a query altogether: how many, the least and the greatest value, groups.
+// Aggregates of a query's records: count, minimum, maximum, groups.
 
 internal import LMDB
 
 extension StoreReader {
-    /// The number of records that ``fetch(_:)-(Query)`` would give.
+    /// Returns the number of records that ``fetch(_:)-(Query)`` would return.
     ///
-    /// All records of an entity are LMDB's own count; where an index answers the condition, no row is read.
+    /// The count of all records of an entity is LMDB's own. If an index answers the condition, no
+    /// row is read.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
     public func count(_ query: Query) throws -> Int {
@@ -19,14 +20,22 @@ extension StoreReader {
         return max(0, min(count - compiled.offset, compiled.limit))
     }
 
-    /// The least value at a path among the records that meet a query's condition; nil if none has one. The query's order,
-    /// limit, offset and token do not matter. Of a path that ignores case it is the folded text.
+    /// Returns the least value at a path among the records that meet a query's condition.
+    ///
+    /// The query's order, limit, offset and token are ignored. For a path that ignores case the
+    /// result is the folded text.
+    ///
+    /// - Returns: the value; nil if no record has one.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
     public func minimum(of path: FieldPath, _ query: Query) throws -> Value? { try extreme(of: path, query, greatest: false) }
 
-    /// The greatest value at a path among the records that meet a query's condition; nil if none has one. The query's order,
-    /// limit, offset and token do not matter.
+    /// Returns the greatest value at a path among the records that meet a query's condition.
+    ///
+    /// The query's order, limit, offset and token are ignored. For a path that ignores case the
+    /// result is the folded text.
+    ///
+    /// - Returns: the value; nil if no record has one.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
     public func maximum(of path: FieldPath, _ query: Query) throws -> Value? { try extreme(of: path, query, greatest: true) }
@@ -45,10 +54,14 @@ extension StoreReader {
         return result
     }
 
-    /// How many of the records that meet a query's condition have which value at a path, in ascending order of the values; those
-    /// in which it is missing come first, with `.null`. The query's order, limit, offset and token do not matter.
+    /// Counts the records that meet a query's condition by their value at a path.
     ///
-    /// - Throws: as ``fetch(_:)-(Query)``; `.sortTooLarge` if there are too many different values to hold.
+    /// The query's order, limit, offset and token are ignored.
+    ///
+    /// - Returns: the values in ascending order, with the number of records of each. Records
+    ///   without a value come first, as `.null`.
+    /// - Throws: as ``fetch(_:)-(Query)``; `.sortTooLarge` if there are too many different values
+    ///   to hold.
     public func counts(by path: FieldPath, _ query: Query) throws -> [(value: Value, count: Int)] {
         let wanted = Query(query.entity, where: query.condition, partials: query.partials)
         let compiled = try CompiledQuery(wanted, access.state)
@@ -63,7 +76,7 @@ extension StoreReader {
 }
 
 extension QueryRun {
-    /// A copy of the value at a place. Nil if it is missing.
+    /// Returns a copy of the value at a place; nil if it is missing.
     func decodedValue(at place: Int, _ key: Bytes, _ row: RowBody) throws -> Value? {
         guard let value = try evaluation.value(at: place, key, row) else { return nil }
         let destination: Catalog.Entity? = if case .toOne(let entity) = query.places[place].kind { entity } else { nil }

@@ -1,34 +1,39 @@
-// Records of a query together with those that their relationships lead to, without a question for each.
+// Queries with included relationships: the targets are read together, not with a query for each.
 
 internal import LMDB
 
 extension StoredRecord {
-    /// A relationship to follow with the records of a query.
+    /// Returns an inclusion of a relationship, to follow it from the records of a query.
+    ///
+    /// It is a parameter of ``StoreReader/fetch(_:including:)-(TypedQuery<Record>,_)``.
     public static func related<Target: StoredRecord>(_ relationship: Field, to target: Target.Type) -> Inclusion<Self, Target> {
         Inclusion(relationship: relationship.name)
     }
 
-    /// The same for a relationship that the struct does not have: a derived one, for example.
+    /// Returns an inclusion of a relationship that the struct does not have, such as a derived one.
     public static func related<Target: StoredRecord>(_ relationship: String, to target: Target.Type) -> Inclusion<Self, Target> {
         Inclusion(relationship: relationship)
     }
 }
 
 extension StoreReader {
-    /// Copies of the records of a query in its order, and what relationships of them lead to, each record once.
+    /// Returns copies of the records of a query in its order, and the targets of relationships.
     ///
     /// ```swift
     /// let (issues, authors) = try r.fetch(open, including: Issue.related(.author, to: User.self))
     /// ```
     ///
-    /// The rows are gone through once; then the records that each relationship leads to are read in the order of their keys, and
-    /// decoded once, however many lead there. What comes behind them is asked for with ``include(_:of:)``.
+    /// The rows are read once. Then the targets of each relationship are read in the order of their
+    /// keys and decoded once, however many records refer to them. Relationships of the targets are
+    /// followed with ``include(_:of:)``.
     ///
-    /// An included record that is partial and lacks what its struct requires is left out and listed
-    /// under ``Included/partial``.
+    /// A target that is partial and lacks what its struct requires is left out and listed in
+    /// ``Included/partial``.
     ///
-    /// - Returns: the records, and for each relationship what it leads to, by the positions of the records.
-    /// - Throws: as ``fetch(_:_:)``; `StoreError.unknownField` if there is no such relationship; `.wrongType` if it leads to another entity.
+    /// - Returns: the records, and the targets of each relationship by the positions of the
+    ///   records.
+    /// - Throws: as ``fetch(_:_:)``; `StoreError.unknownField` if there is no such relationship;
+    ///   `.wrongType` if it leads to another entity.
     @inlinable
     public func fetch<Record: StoredRecord, each Target: StoredRecord>(
         _ query: TypedQuery<Record>, including inclusion: repeat Inclusion<Record, each Target>
@@ -50,7 +55,7 @@ extension StoreReader {
         try RelatedRecords(access, owner._withUnsafeGuaranteedRef { $0.entity }, inclusion)
     }
 
-    /// What inlined code calls.
+    /// The entry point of inlined code.
     @usableFromInline
     func forEachLent(
         _ plan: Unmanaged<RowPlan>, _ query: Query, addingTo related: [RelatedKeys], _ body: (LentRow) throws -> Void
@@ -63,10 +68,13 @@ extension StoreReader {
         }
     }
 
-    /// What a relationship leads to from records that were included themselves, by their positions in ``Included/records``.
+    /// Returns the targets of a relationship of included records.
+    ///
+    /// The owners are given by their positions in ``Included/records``.
     ///
     /// ```swift
-    /// let (issues, milestones) = try r.fetch(open, including: Issue.related(.milestone, to: Milestone.self))
+    /// let (issues, milestones) = try r.fetch(
+    ///     open, including: Issue.related(.milestone, to: Milestone.self))
     /// let creators = try r.include(Milestone.related(.creator, to: User.self), of: milestones)
     /// ```
     ///
@@ -80,11 +88,12 @@ extension StoreReader {
         return try related.load()
     }
 
-    /// Copies of the records of a query in its order, and what relationships of them lead to.
+    /// Returns copies of the records of a query in its order, and the targets of relationships.
     ///
-    /// - Parameter paths: names of relationships, stored or derived; `milestone.creator` for the `creator` of what `milestone`
-    ///   leads to, which is then included as well.
-    /// - Throws: as ``fetch(_:)-(Query)``; `StoreError.unknownField` if there is no such relationship.
+    /// - Parameter paths: names of relationships, stored or derived. `milestone.creator` is the
+    ///   `creator` of the targets of `milestone`, which are included as well.
+    /// - Throws: as ``fetch(_:)-(Query)``; `StoreError.unknownField` if there is no such
+    ///   relationship.
     public func fetch(_ query: Query, including paths: [String]) throws -> IncludingResult {
         let compiled = try CompiledQuery(query, access.state), access = access
         let wanted = paths.map { FieldPath($0).names }

@@ -1,16 +1,17 @@
-// What records refer to and the store does not have: what to fetch next.
+// Missing targets: records that others refer to and the store does not have, for fetching next.
 
 internal import LMDB
 
 extension StoreReader {
-    /// What a relationship of an entity's records leads to without there being a record, each once.
+    /// Returns the targets of a relationship for which there is no record, each once.
     ///
-    /// It steps through the index of the relationship from one target to the next, however many records refer to it, and reads no
-    /// row but the targets'. A relationship that is derived leads to records that are there: it has none.
+    /// A skip-scan of the relationship's index steps from one target to the next, however many
+    /// records refer to it. It reads no rows but those of the targets. A derived relationship has
+    /// no missing targets: it leads to records that exist.
     ///
     /// - Parameters:
-    ///   - limit: at most that many targets; nil for all.
-    ///   - after: where an earlier part of the same list ended.
+    ///   - limit: the largest number of targets; nil for all.
+    ///   - after: the token of an earlier part of the same list.
     /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongToken`, `.damagedRow`.
     public func missingTargets(
         of entity: String, _ relationship: String, limit: Int? = nil, after: ContinuationToken? = nil
@@ -21,7 +22,7 @@ extension StoreReader {
             throw StoreError.unknownField(
                 entity: entity.name, name: relationship, known: catalog.relationships(of: entity).map(\.name))
         }
-        // The fingerprint of a query that nobody can ask: an entity has no such name.
+        // The fingerprint cannot be that of a real query: no entity has a name with a space.
         let fingerprint = Query("\(entity.name) \(relationship)").fingerprint
         if let after, after.fingerprint != fingerprint { throw StoreError.wrongToken(entity: entity.name) }
         guard let walk = try MissingWalk(access, entity, found) else {
@@ -29,7 +30,8 @@ extension StoreReader {
         }
         var result = MissingTargets(targets: [], unnamedCount: 0, next: nil), last: [UInt8] = []
         try walk.run(after: after.map { Array($0.position) } ?? []) { entry, value in
-            // Values that are too long for the index are one place there: they are never torn apart.
+            // Values that are too long for the index share one position there, so a part never ends
+            // between them.
             if let limit, result.targets.count >= limit, !last.elementsEqual(entry) {
                 result.next = last.isEmpty
                     ? after : last.withUnsafeBytes { ContinuationToken(fingerprint: fingerprint, position: $0, sortKeyLength: 0) }
@@ -43,7 +45,7 @@ extension StoreReader {
     }
 }
 
-/// A walk over the index of a relationship, from one target to the next.
+/// A skip-scan of the index of a relationship, from one target to the next.
 private struct MissingWalk {
     let access: StoreAccess
     let entity: Catalog.Entity
@@ -52,10 +54,10 @@ private struct MissingWalk {
     let join: Catalog.Join?
     let index: UInt32
     let isPositioned: Bool
-    /// Whether the index has records of other entities as well.
+    /// Whether the index also has records of other entities.
     let isShared: Bool
 
-    /// Nil if the relationship is derived.
+    /// Returns nil if the relationship is derived.
     init?(_ access: StoreAccess, _ entity: Catalog.Entity, _ relationship: Catalog.Relationship) throws {
         let id = relationship.join?.own ?? relationship.field
         guard relationship.isStored || relationship.join?.destination == relationship.destination,
@@ -72,7 +74,7 @@ private struct MissingWalk {
         isShared = !access.catalog.declares(entity, field.id)
     }
 
-    /// Calls the closure with every target that is missing, and where it begins in the index.
+    /// Calls a closure with each missing target and the prefix of its entries in the index.
     func run(after: [UInt8], _ body: (Bytes, Value?) throws -> Bool) throws {
         try access.checkComplete(index, field.name, entity)
         let cursor = try access.raw.cursor(access.state.index(index))
@@ -86,7 +88,7 @@ private struct MissingWalk {
             next = Array(target) + [0xFF]
             let isCut = join != nil && IndexEntry.isCut(target)
             if isCut {
-                // Several values may stand behind the same beginning: the rows tell them apart.
+                // Several values may share the same prefix: the rows tell them apart.
                 next = Array(target.slice(0..<IndexEntry.longestValue)) + [0xFF, 0xFF]
                 guard try cutValues(cursor, target, body) else { return }
                 continue
@@ -110,7 +112,7 @@ private struct MissingWalk {
 
     private func isMissing(_ target: Bytes, owner key: Bytes) throws -> Bool {
         guard let join else { return try access.lending { try access.row(destination, target) == nil } }
-        // The record knows the value as rows have it.
+        // The owner's row has the value in the encoding of rows.
         let owner = key.slice(target.count..<key.count)
         return try isMissing(join, owner)
     }
@@ -127,7 +129,7 @@ private struct MissingWalk {
         return !isFound
     }
 
-    /// Whether a record of the entity itself refers to the target.
+    /// Returns whether a record of the entity itself refers to the target.
     private func hasReferrer(_ cursor: RawCursor, _ target: Bytes) throws -> Bool {
         let target = Array(target)
         return try target.withUnsafeBytes { target in
@@ -151,7 +153,7 @@ private struct MissingWalk {
         return reader.next().flatMap { Value($0, type) }
     }
 
-    /// Values that are too long for the index, each once, in the order of their first records.
+    /// Reports values too long for the index, each once, in the order of their first records.
     private func cutValues(_ cursor: RawCursor, _ target: Bytes, _ body: (Bytes, Value?) throws -> Bool) throws -> Bool {
         guard let join else { return true }
         var seen: Set<[UInt8]> = []
@@ -172,14 +174,14 @@ private struct MissingWalk {
 }
 
 extension StoreAccess {
-    /// The index of an attribute.
+    /// Returns the index of an attribute.
     func attributeIndex(_ field: UInt16, _ entity: Catalog.Entity) -> UInt32? {
         (try? state.rules(of: entity.id))?.index(of: field)?.id
     }
 }
 
 extension Value {
-    /// A value of an attribute's type from its form in an index. Nil if it is another one's.
+    /// Decodes a value of an attribute's type from its form in an index; nil if the types differ.
     init?(_ element: TupleElement, _ type: AttributeType) {
         switch (element, type) {
         case (.null, _): self = .null

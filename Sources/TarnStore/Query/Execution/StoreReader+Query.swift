@@ -1,12 +1,13 @@
-// Asking a snapshot for the records of a query, as dynamic values.
+// Queries in a snapshot that return records with dynamic values.
 
 internal import LMDB
 
 extension StoreReader {
-    /// Copies of the records of a query, in its order.
+    /// Returns copies of the records of a query, in its order.
     ///
-    /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField`, `.wrongType` and `.leadsToSeveral` if the query does not fit the
-    ///   catalog; `.wrongToken`; `.sortTooLarge` if the order has to be made in memory, for too many records; `.damagedRow`.
+    /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField`, `.wrongType` and
+    ///   `.leadsToSeveral` if the query does not fit the catalog; `.wrongToken`; `.sortTooLarge` if
+    ///   too many records have to be sorted in memory; `.damagedRow`.
     public func fetch(_ query: Query) throws -> [TarnStore.Record] {
         var records: [TarnStore.Record] = []
         try forEach(query) { record in
@@ -16,15 +17,15 @@ extension StoreReader {
         return records
     }
 
-    /// The records of a query in its order, each a copy, until the closure returns false.
+    /// Calls a closure with a copy of each record of a query, in its order, until it returns false.
     ///
-    /// - Throws: what the closure throws, and as ``fetch(_:)-(Query)``.
+    /// - Throws: the errors of the closure, and as ``fetch(_:)-(Query)``.
     public func forEach(_ query: Query, _ body: (TarnStore.Record) throws -> Bool) throws {
         let run = try QueryRun(access, CompiledQuery(query, access.state))
         try run.forEach { key, row in try body(access.record(run.query.entity, key, row)) }
     }
 
-    /// The records of a query up to its limit, and where the next page begins.
+    /// Returns the records of a query up to its limit, and the token of the next page.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
     public func page(_ query: Query) throws -> QueryPage {
@@ -33,7 +34,7 @@ extension StoreReader {
         return QueryPage(records: records, next: next)
     }
 
-    /// Whether a query has any record. Stops at the first.
+    /// Returns whether a query has any record; it stops at the first.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
     public func exists(_ query: Query) throws -> Bool {
@@ -47,7 +48,7 @@ extension StoreReader {
         return isFound
     }
 
-    /// Calls the closure with the records of a page, and returns where the next one begins.
+    /// Calls a closure with the records of a page, and returns the token of the next page.
     func page(_ query: Query, _ body: (QueryRun, Bytes, RowView) throws -> Void) throws -> ContinuationToken? {
         guard let limit = query.limit else {
             let run = try QueryRun(access, CompiledQuery(query, access.state))
@@ -58,7 +59,7 @@ extension StoreReader {
             return nil
         }
         guard limit > 0 else { return query.after }
-        // One more tells whether there is a next page.
+        // One record beyond the limit shows that there is a next page.
         var longer = query
         longer.limit = limit < .max ? limit + 1 : limit
         let run = try QueryRun(access, CompiledQuery(longer, access.state))

@@ -1,11 +1,14 @@
-// Asking a snapshot for the records of a query, as structs or as rows that are lent.
+// Queries in a snapshot that return structs or borrowed rows.
 
 internal import LMDB
 
 extension StoreReader {
-    /// Copies of the records of a query, in its order. The query is of the type's entity.
+    /// Returns copies of the records of a query, in its order.
     ///
-    /// - Throws: as ``fetch(_:)-(Query)``, and if the type does not fit the catalog, as ``get(_:_:)-(_,Record.Key)``.
+    /// The query has to be for the entity of the type.
+    ///
+    /// - Throws: as ``fetch(_:)-(Query)``, and if the type does not fit the catalog, as
+    ///   ``get(_:_:)-(_,Record.Key)``.
     @inlinable
     public func fetch<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> [Record] {
         var records: [Record] = []
@@ -17,9 +20,11 @@ extension StoreReader {
         return records
     }
 
-    /// The rows of the records of a query in its order, lent: nothing is copied. Until the closure returns false.
+    /// Calls a closure with the borrowed row of each record of a query, in its order.
     ///
-    /// - Throws: what the closure throws, and as ``fetch(_:_:)``.
+    /// Nothing is copied. It stops when the closure returns false.
+    ///
+    /// - Throws: the errors of the closure, and as ``fetch(_:_:)``.
     @inlinable
     public func forEach<Record: StoredRecord>(
         _ type: Record.Type, _ query: Query, _ body: (Row<Record>) throws -> Bool
@@ -27,7 +32,7 @@ extension StoreReader {
         try forEachLent(Record.entity, plan(type), query) { row in try body(Row(row)) }
     }
 
-    /// What inlined code calls: the type is known there, and structs are decoded without witness tables.
+    /// The entry point of inlined code, which knows the type and decodes without witness tables.
     @usableFromInline
     func forEachLent(
         _ entity: String, _ plan: Unmanaged<RowPlan>, _ query: Query, _ body: (LentRow) throws -> Bool
@@ -37,7 +42,7 @@ extension StoreReader {
         try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in try body(access.lent(view, plan, key)) }
     }
 
-    /// The records of a query up to its limit, and where the next page begins.
+    /// Returns the records of a query up to its limit, and the token of the next page.
     ///
     /// - Throws: as ``fetch(_:_:)``.
     public func page<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> TypedQueryPage<Record> {

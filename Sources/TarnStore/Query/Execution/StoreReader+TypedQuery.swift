@@ -1,7 +1,7 @@
-// Asking a snapshot with a `TypedQuery`: the value says the type, so it is not named again.
+// Queries in a snapshot with a `TypedQuery`: its type makes a type argument unnecessary.
 
 extension StoreReader {
-    /// Copies of the records of a query, in its order.
+    /// Returns copies of the records of a query, in its order.
     ///
     /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
     @inlinable
@@ -9,15 +9,17 @@ extension StoreReader {
         try fetch(Record.self, query.query)
     }
 
-    /// The rows of the records of a query in its order, lent: nothing is copied. Until the closure returns false.
+    /// Calls a closure with the borrowed row of each record of a query, in its order.
     ///
-    /// - Throws: what the closure throws; `StoreError`, as ``fetch(_:_:)`` does.
+    /// Nothing is copied. It stops when the closure returns false.
+    ///
+    /// - Throws: the errors of the closure; `StoreError`, as ``fetch(_:_:)`` does.
     @inlinable
     public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Bool) throws {
         try forEach(Record.self, query.query, body)
     }
 
-    /// The same for all of them.
+    /// Calls a closure with the borrowed row of every record of a query, in its order.
     @inlinable
     public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Void) throws {
         try forEach(Record.self, query.query) { row in
@@ -26,26 +28,26 @@ extension StoreReader {
         }
     }
 
-    /// The first record of a query, in its order; nil if there is none.
+    /// Returns the first record of a query, in its order; nil if there is none.
     ///
     /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
     public func first<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> Record? {
         try fetch(query.prefix(1)).first
     }
 
-    /// The records of a query up to its limit, and where the next page begins.
+    /// Returns the records of a query up to its limit, and the token of the next page.
     ///
     /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
     public func page<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> TypedQueryPage<Record> {
         try page(Record.self, query.query)
     }
 
-    /// The number of records that ``fetch(_:)-(TypedQuery<Record>)`` would give.
+    /// Returns the number of records that ``fetch(_:)-(TypedQuery<Record>)`` would return.
     ///
     /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
     public func count<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> Int { try count(query.query) }
 
-    /// Whether a query has any record. Stops at the first.
+    /// Returns whether a query has any record; it stops at the first.
     ///
     /// - Throws: `StoreError`, as ``fetch(_:_:)`` does.
     public func exists<Record: StoredRecord>(_ query: TypedQuery<Record>) throws -> Bool { try exists(query.query) }

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// An operand where a filter keeps it: a number, or bytes.
+/// An operand in the form that a filter stores: a number, or bytes.
 struct StoredOperand {
-    /// An integer; a double in the order of its bits; 0 or 1.
+    /// An integer, a double in the order of its bits, or 0 or 1.
     var number: Int64 = 0
-    /// Whether it is an integer above `Int64.max`; `number` then has the bits of it.
+    /// Whether the integer is above `Int64.max`; `number` then has its bits.
     var isLarge = false
-    /// The payload. It lies in the filter's memory.
+    /// The payload, in the filter's memory.
     var bytes = Bytes(start: nil, count: 0)
 
     init() {}
@@ -23,7 +23,9 @@ struct StoredOperand {
         }
     }
 
-    /// A number that is ordered as doubles are: −0 equals 0, every NaN is the same and comes last.
+    /// Maps the bits of a double to a number in the order of doubles.
+    ///
+    /// −0 equals 0; every NaN is equal and comes last.
     @inline(__always)
     static func sortable(_ bits: UInt64) -> Int64 {
         let value = Double(bitPattern: bits)

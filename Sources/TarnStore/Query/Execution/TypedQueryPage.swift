@@ -1,9 +1,9 @@
 internal import LMDB
 
-/// A part of a query's result as structs, and where the next one begins.
+/// A page of a query's result as structs, and the token of the next one.
 public struct TypedQueryPage<Record: StoredRecord>: Sendable {
-    /// In the order of the query.
+    /// The records, in the order of the query.
     public var records: [Record]
-    /// To be given as ``Query/after``; nil if there is no more.
+    /// The value of ``Query/after`` for the next page; nil if there is none.
     public var next: ContinuationToken?
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// How the values of a field are compared. One for each order that there is.
+/// The comparison that a field's values need: one case for each order.
 enum ValueOrder: UInt8 {
     /// Integers of both kinds, and dates.
     case integer

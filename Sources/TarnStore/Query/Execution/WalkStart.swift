@@ -1,9 +1,9 @@
 internal import LMDB
 
-/// Where a walk goes on: the values of the order's components as the path's table has them, and the storage key.
+/// The start of a walk: encoded values of the order's components, and a storage key.
 struct WalkStart {
     var values: [UInt8]
-    /// How many values these are.
+    /// The number of values.
     var count = 0
     var storageKey: [UInt8]
 }

@@ -1,18 +1,23 @@
-// Where a page of a query's result ended: the position of its last record, and which query it is of.
+// Continuation tokens: the position of a page's last record, and a fingerprint of its query.
 
 import Foundation
 internal import LMDB
 
-/// Where a page of a query's result ended. It holds for the same query (its limit may be another), also after the store was
-/// opened again and when records came and went: what comes after that place then is what is given.
+/// The end of a page of a query's result, from which the next page continues.
+///
+/// It is valid for the same query, perhaps with another limit. It stays valid after the store was
+/// reopened and after records were added or deleted: the next page then has the records after this
+/// position.
 public struct ContinuationToken: Sendable, Hashable {
-    // u8 version, 8 bytes of the query's fingerprint, u32 length of the sort key, sort key, storage key
+    // u8 version, u64 fingerprint of the query, u32 length of the sort key, sort key, storage key
     let bytes: [UInt8]
 
     private static let version: UInt8 = 1
     private static let headerSize = 13
 
-    /// - Parameter position: the sort key, and behind it the storage key.
+    /// Creates a token for a position in the result of a query.
+    ///
+    /// - Parameter position: the sort key, followed by the storage key.
     init(fingerprint: UInt64, position: Bytes, sortKeyLength: Int) {
         var writer = ByteWriter()
         writer.append(ContinuationToken.version)
@@ -22,7 +27,7 @@ public struct ContinuationToken: Sendable, Hashable {
         bytes = Array(writer.bytes)
     }
 
-    /// Reads the text of a token. Nil if it is none.
+    /// Reads the text of a token; nil if it is not one.
     public init?(text: String) {
         var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
@@ -30,11 +35,11 @@ public struct ContinuationToken: Sendable, Hashable {
             data.first == ContinuationToken.version
         else { return nil }
         bytes = Array(data)
-        // There is a storage key behind the sort key.
+        // The storage key after the sort key is not empty.
         guard sortKeyLength < bytes.count - ContinuationToken.headerSize else { return nil }
     }
 
-    /// The token as text that can stand in a URL or on a command line (base64url, RFC 4648 §5, without padding).
+    /// The token as text for a URL or a command line (base64url, RFC 4648 §5, without padding).
     public var text: String {
         Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
@@ -45,8 +50,9 @@ public struct ContinuationToken: Sendable, Hashable {
 }
 
 extension Query {
-    /// What a token is checked by: two queries with the same number ask the same, in the same order. The same in every
-    /// process.
+    /// The fingerprint that a token is checked against, the same in every process.
+    ///
+    /// Queries with equal fingerprints have the same entity, condition, order and partials.
     var fingerprint: UInt64 {
         var writer = ByteWriter(capacity: 512)
         writer.appendText(entity)
@@ -61,7 +67,7 @@ extension Query {
 }
 
 extension ByteWriter {
-    /// With its length, so that two texts in a row are not one.
+    /// Appends a text with its length, so that adjacent texts cannot be confused.
     fileprivate mutating func appendText(_ text: String) {
         appendLittleEndian(UInt32(text.utf8.count))
         append(text)

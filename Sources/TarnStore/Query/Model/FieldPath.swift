@@ -1,21 +1,24 @@
-// Where a query finds a value: a field of the record, or one behind to-one relationships.
+// Paths of fields: a field of the record, or one behind to-one relationships.
 
-/// The name of a field, or names of to-one relationships and then of a field: `state`, `author.login`.
+/// The name of a field, perhaps behind names of to-one relationships: `state`, `author.login`.
 ///
-/// A relationship at the end stands for the key of the record that it leads to; for a to-many one, for their keys. A field
-/// behind a relationship that is null, or that leads to a record that is missing, is missing as well.
+/// A relationship at the end denotes the key of its target; a to-many one, the keys of its targets.
+/// If a relationship on the path is null, or its target is missing, the field is missing, too.
 public struct FieldPath: Sendable, Hashable {
-    /// Relationships from the first on, and at last a field. Not empty.
+    /// The names of relationships in order, then of a field. Not empty.
     public var names: [String]
-    /// Whether texts that differ only in case are the same (``CaseFolding``).
+    /// Whether texts that differ only in case are equal (``CaseFolding``).
     public var ignoresCase: Bool
 
+    /// Creates a path of names.
     public init(_ names: [String], ignoringCase: Bool = false) {
         self.names = names
         self.ignoresCase = ignoringCase
     }
 
-    /// - Parameter path: names with a dot between them.
+    /// Creates a path from text.
+    ///
+    /// - Parameter path: names separated by dots.
     public init(_ path: String, ignoringCase: Bool = false) {
         self.init(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), ignoringCase: ignoringCase)
     }

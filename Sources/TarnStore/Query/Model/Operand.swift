@@ -1,12 +1,13 @@
-// What a field is compared with: a value of the query, converted to the field's type once, in the forms that comparing needs.
+// Operands: values of a query, converted to the field's type once, in the encodings that
+// comparisons need.
 
 import Foundation
 
-/// A value that a field is compared with.
+/// A value that a condition compares a field with.
 struct Operand {
-    /// As a row has it: a tag and a payload. Text whose case does not count is folded.
+    /// The encoding in rows: a tag and a payload. Text is folded if case is ignored.
     let value: [UInt8]
-    /// As an index has it, not cut.
+    /// The encoding in indexes, not cut.
     let tuple: [UInt8]
 
     init(_ value: Value, folded: Bool = false) {
@@ -26,7 +27,7 @@ struct Operand {
         self.tuple = Array(tuple.bytes)
     }
 
-    /// The key of a record, as a relationship has it.
+    /// Encodes the key of a record, as relationships have it.
     init(_ key: RecordKey) { self.init(storageKey: key.storageKey) }
 
     init(storageKey: [UInt8]) {
@@ -36,18 +37,19 @@ struct Operand {
         self.tuple = Array(tuple.bytes)
     }
 
-    /// The storage key of a reference; the bytes of a text, a UUID and so on.
+    /// The storage key of a reference, or the bytes of a text, a UUID and so on.
     var payload: ArraySlice<UInt8> { value[1...] }
 }
 
 extension AttributeType {
-    /// The value of this type that says the same as another one. Nil if there is none.
+    /// Converts a value to this type; nil if the type has no value with the same meaning.
     func converting(_ value: Value) -> Value? {
         switch (self, value) {
         case (.bool, .bool), (.int, .int), (.double, .double), (.decimal, .decimal), (.string, .string), (.bytes, .bytes),
             (.date, .date), (.uuid, .uuid), (.url, .url), (.json, .json):
             return value
-        // Integers are compared by value, so one that the field cannot hold is greater or less than all that it can.
+        // Integers compare by value, so one outside the field's range is greater or less than all
+        // in it.
         case (.int, .uint), (.uint, .int), (.uint, .uint):
             return value.normalInteger
         case (.int, .double(let x)), (.uint, .double(let x)):
@@ -74,7 +76,7 @@ extension AttributeType {
         }
     }
 
-    /// Whether its values are texts, which have beginnings, parts and a case.
+    /// Whether the type's values are texts, which have prefixes, parts and case.
     var isText: Bool {
         switch self {
         case .string, .url, .json, .enumeration: true
@@ -82,7 +84,7 @@ extension AttributeType {
         }
     }
 
-    /// For messages: what a value has to be.
+    /// The expected value, for messages.
     var expectation: String {
         if case .enumeration(let values) = self { return "one of " + values.joined(separator: ", ") }
         return description
@@ -90,18 +92,18 @@ extension AttributeType {
 }
 
 extension Value {
-    /// An integer in the form that a row has it in.
+    /// An integer in the form that rows store.
     fileprivate var normalInteger: Value {
         if case .uint(let x) = self, let signed = Int64(exactly: x) { return .int(signed) }
         return self
     }
 
-    /// For messages.
+    /// The name of the value's type, for messages.
     var typeName: String { withEncoded { $0.typeName } }
 }
 
 extension RecordKey {
-    /// The key of an entity that a value says: a reference, or the components as values of their own.
+    /// Converts a value to a key of an entity: a reference, or the components as separate values.
     init?(_ value: Value, of entity: Catalog.Entity) {
         let types = entity.keyTypes
         switch value {

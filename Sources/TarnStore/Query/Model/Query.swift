@@ -1,51 +1,63 @@
-// Which records of an entity, in which order, how many.
+// Queries: the entity, condition, order and range of the records wanted.
 
-/// A question to the store, as a value: it can be kept, sent to another thread, observed, and asked again.
+/// A query of the store, as a value.
+///
+/// It can be stored, sent to another thread, observed, and repeated.
 ///
 /// ```swift
-/// let query = Query("Issue", where: .compare("state", .equal, .string("open")), sortedBy: [.descending("updatedAt")], limit: 50)
+/// let query = Query(
+///     "Issue", where: .compare("state", .equal, .string("open")),
+///     sortedBy: [.descending("updatedAt")], limit: 50)
 /// let records = try store.read { try $0.fetch(query) }
 /// ```
 public struct Query: Sendable, Hashable {
-    /// The name of an entity. The records of entities that descend from it are its records too.
+    /// The name of an entity. The records of its descendant entities are included.
     public var entity: String
-    /// What a record has to meet.
+    /// The condition that the records meet.
     public var condition: Condition
-    /// The first counts before the second; records that are equal in all stand in the order of their keys. Empty: in the
-    /// order of the keys.
+    /// The sort order; the first part takes precedence.
+    ///
+    /// Records that are equal in all parts, and all records if there is no part, are in the order
+    /// of their keys.
     public var order: [Order]
-    /// At most that many records; nil for all.
+    /// The largest number of records; nil for all.
     public var limit: Int?
-    /// How many records are passed over first; of no meaning if `after` says where to begin.
+    /// The number of records skipped first; ignored if `after` is set.
     public var offset: Int
-    /// Where an earlier page of the same query ended: what came up to there is passed over, at no cost.
+    /// The token of an earlier page of the same query.
+    ///
+    /// The records up to its position are skipped at no cost.
     public var after: ContinuationToken?
-    /// Whether records are wanted that are known only in part.
+    /// The treatment of partial records.
     public var partials: Partials
 
-    /// What becomes of records that are known only in part.
+    /// The treatment of partial records: included (the default), excluded, or exclusively returned.
     public enum Partials: String, Sendable, Hashable, CaseIterable {
         case included, excluded, only
     }
 
-    /// What records are sorted by. Missing values come before all others in ascending order.
+    /// One part of a sort order. In ascending order missing values come before all others.
     public struct Order: Sendable, Hashable {
-        /// Where the value is. A list, and a relationship to several records, have no order.
+        /// The path of the value. Lists and to-many relationships have no order.
         public var path: FieldPath
-        /// Whether the greatest comes first, and what is missing last.
+        /// Whether the greatest value comes first, and missing values last.
         public var isDescending: Bool
 
+        /// Creates a part of a sort order, ascending by default.
         public init(_ path: FieldPath, descending: Bool = false) {
             self.path = path
             self.isDescending = descending
         }
 
-        /// The least first.
+        /// Returns an order in which the least value comes first.
         public static func ascending(_ path: FieldPath) -> Order { Order(path) }
-        /// The greatest first.
+        /// Returns an order in which the greatest value comes first.
         public static func descending(_ path: FieldPath) -> Order { Order(path, descending: true) }
     }
 
+    /// Creates a query.
+    ///
+    /// - Precondition: the limit and the offset are not negative.
     public init(
         _ entity: String, where condition: Condition = .all, sortedBy order: [Order] = [], limit: Int? = nil, offset: Int = 0,
         after: ContinuationToken? = nil, partials: Partials = .included

@@ -1,55 +1,67 @@
-/// A field in a condition. Compared with a value, it is one: `$0[.number] > 10`.
+/// A field in a condition. Its comparison with a value is a ``Condition``: `$0[.number] > 10`.
 public struct QueryField: Sendable, Hashable {
+    /// The path of the field.
     public var path: FieldPath
 
+    /// Creates the field at a path.
     public init(_ path: FieldPath) { self.path = path }
 
-    /// The same field; texts that differ only in case are the same.
+    /// The field without regard to case: texts that differ only in case are equal.
     public var ignoringCase: QueryField {
         var field = self
         field.path.ignoresCase = true
         return field
     }
 
-    /// Absent or null.
+    /// The condition that the value is absent or null.
     public var isMissing: Condition { .isMissing(path) }
 
-    /// Equal to one of the values.
+    /// Returns the condition that the value equals one of these.
     public func isIn<Value: StoredValue>(_ values: some Sequence<Value>) -> Condition {
         .isIn(path, values.map { TarnStore.Value($0) })
     }
 
-    /// Not less than the first value and not greater than the second.
+    /// Returns the condition that the value is not less than `low` and not greater than `high`.
     public func between<Value: StoredValue>(_ low: Value, _ high: Value) -> Condition {
         .between(path, TarnStore.Value(low), TarnStore.Value(high))
     }
 
-    /// A text that begins with this one.
+    /// Returns the condition that the text begins with a prefix.
     public func hasPrefix(_ prefix: String) -> Condition { .hasPrefix(path, prefix) }
 
-    /// A text in which this one stands; a list that has this element; a to-many relationship that leads to this key.
+    /// Returns the condition that the value contains another.
+    ///
+    /// A text contains a part, a list an element, and a to-many relationship the key of a target.
     public func contains<Value: StoredValue>(_ value: Value) -> Condition { .contains(path, TarnStore.Value(value)) }
 
-    /// A text that is like a pattern: `%` stands for any characters, `_` for one, `\` takes the meaning of the next.
+    /// Returns the condition that the text matches a pattern.
+    ///
+    /// `%` matches any text, `_` one character; `\` escapes the next character.
     public func like(_ pattern: String) -> Condition { .like(path, pattern) }
 
-    // A comparison with a value is the condition of that name: see ``Condition``.
+    // Comparisons with missing values follow the rules of `Condition`.
 
+    /// Returns the condition that the value equals another.
     public static func == <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.equal, value) }
+    /// Returns the condition that the value does not equal another, or is missing.
     public static func != <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.notEqual, value) }
+    /// Returns the condition that the value is less than another.
     public static func < <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.less, value) }
+    /// Returns the condition that the value is less than or equal to another.
     public static func <= <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.lessOrEqual, value) }
+    /// Returns the condition that the value is greater than another.
     public static func > <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.greater, value) }
+    /// Returns the condition that the value is greater than or equal to another.
     public static func >= <Value: StoredValue>(field: QueryField, value: Value) -> Condition {
         field.compared(.greaterOrEqual, value)
     }
 
-    /// `10...20 ~= $0[.number]`
+    /// Returns the condition that the value is in a closed range: `10...20 ~= $0[.number]`.
     public static func ~= <Value: StoredValue>(range: ClosedRange<Value>, field: QueryField) -> Condition {
         field.between(range.lowerBound, range.upperBound)
     }
 
-    /// `10..<20 ~= $0[.number]`
+    /// Returns the condition that the value is in a range: `10..<20 ~= $0[.number]`.
     public static func ~= <Value: StoredValue>(range: Range<Value>, field: QueryField) -> Condition {
         field >= range.lowerBound && field < range.upperBound
     }

@@ -4,18 +4,22 @@ public struct QueryFields<Record: StoredRecord>: Sendable {
 
     init(_ names: [String] = []) { self.names = names }
 
-    /// A field of the record.
+    /// Returns a field of the record.
     public subscript(field: Record.Field) -> QueryField { QueryField(FieldPath(names + [FieldNames.name(field)])) }
 
-    /// A field, or a relationship, that the struct does not have.
+    /// Returns a field or a relationship that the struct does not have.
     public subscript(field: String) -> QueryField { QueryField(FieldPath(names + [field])) }
 
-    /// The fields of the record that a to-one relationship leads to. They are missing where it leads to none.
+    /// Returns the fields of the target of a to-one relationship.
+    ///
+    /// If the relationship has no target, the fields are missing.
     public func through<Target: StoredRecord>(_ relationship: Record.Field, _ target: Target.Type) -> QueryFields<Target> {
         QueryFields<Target>(names + [FieldNames.name(relationship)])
     }
 
-    /// The same for a relationship that the struct does not have: a derived one, for example.
+    /// Returns the fields of the target of a relationship by name.
+    ///
+    /// The struct need not have the relationship: it may be a derived one, for example.
     public func through<Target: StoredRecord>(_ relationship: String, _ target: Target.Type) -> QueryFields<Target> {
         QueryFields<Target>(names + [relationship])
     }

@@ -1,14 +1,15 @@
-// What a write by query does to each record: values by the ids of their fields, checked and encoded once.
+// The per-record change of an update query: field values, validated and encoded once.
 
 internal import LMDB
 
-/// The same change for many records of an entity.
+/// One change for many records of an entity.
 final class RecordChange: @unchecked Sendable {
-    // Made by one thread, then only read. Ids of fields are never used again, so it outlives the catalog that it was made with.
+    // `@unchecked Sendable`: one thread creates it, then it is only read. Field ids are never
+    // reused, so it may outlive its catalog.
     private let body: [UInt8]
     private let isWide: Bool
 
-    /// Values that are not of their fields' types are converted as in a condition.
+    /// Encodes values by field name. Values of other types are converted as in a condition.
     ///
     /// - Throws: `.unknownField`; `.wrongType`; `.wrongKey` if a field is part of the key.
     init(_ values: [String: Value], _ entity: Catalog.Entity, _ access: StoreAccess) throws(StoreError) {
@@ -27,7 +28,7 @@ final class RecordChange: @unchecked Sendable {
         self.body = Array(body.bytes)
     }
 
-    /// What a closure sets, as ``StoreWriter/patch(_:_:ifVersion:_:)`` has it.
+    /// Encodes the fields that a closure sets, as ``StoreWriter/patch(_:_:ifVersion:_:)`` does.
     init<Record: StoredRecord>(
         _ access: StoreAccess, _ change: (inout RowEncoder<Record>) throws -> Void
     ) throws {
@@ -47,19 +48,19 @@ final class RecordChange: @unchecked Sendable {
         throw .wrongKey(entity: entity.name, expected: "what records are found by, and cannot be changed", found: "a new \(field.name)")
     }
 
-    /// The fields that are set.
+    /// Calls a closure with the ids of the fields set.
     func withFields<Result>(_ body: ([UInt16]) throws -> Result) rethrows -> Result? {
         try withBody { row in try body((0..<row.count).map { row.id(at: $0) }) }
     }
 
-    /// Lends the change as a body of a row, which has these fields only.
+    /// Calls a closure with the change as a row body that has only these fields, borrowed.
     func withBody<Result>(_ body: (RowBody) throws -> Result) rethrows -> Result? {
         try self.body.withUnsafeBytes { bytes in try RowBody(bytes, isWide: isWide).map(body) }
     }
 }
 
 extension StoreAccess {
-    /// A value as a field holds it.
+    /// Returns a value in the type of a field.
     ///
     /// - Throws: `.wrongType`.
     fileprivate func fitting(_ value: Value, _ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError) -> Value {
@@ -82,7 +83,7 @@ extension StoreAccess {
             default: result = reference.isToMany ? nil : RecordKey(value, of: destination).map(Value.reference)
             }
         }
-        // What cannot be converted is what the field does not take: the check says so.
+        // If the value cannot be converted, the check below fails and reports it.
         let fitting = result ?? value
         var problem: StoreError?
         fitting.withEncoded { encoded in

@@ -1,64 +1,69 @@
-// Queries on the records that a struct holds: built from its fields, kept as a value, answered with structs or lent rows.
+// Typed queries: built from a struct's fields, kept as a value, answered with structs or borrowed
+// rows.
 
-/// A question about the records of one entity, as a value: it can be kept, sent to another thread, observed, and asked again.
+/// A query of one entity's records, as a value.
+///
+/// It can be stored, sent to another thread, observed, and repeated.
 ///
 /// ```swift
-/// let open = Issue.where { $0[.state] == State.open && $0.through(.author, User.self)[.login] == "ada" }
+/// let open = Issue
+///     .where { $0[.state] == State.open && $0.through(.author, User.self)[.login] == "ada" }
 ///     .sorted(by: .updatedAt, .descending)
 ///     .prefix(20)
 /// let issues = try store.read { r in try r.fetch(open) }
 /// ```
 ///
-/// What a comparison means is said at ``Condition``. A value that is not of its field's type is found when the query is
-/// used: the error is `StoreError.wrongType`.
+/// For the meaning of comparisons see ``Condition``. A value of the wrong type is found when the
+/// query is used: the error is `StoreError.wrongType`.
 public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
-    /// The same without the type.
+    /// The query without the type.
     public var query: Query
 
-    /// The records that meet a condition, by default all of the entity.
+    /// Creates a query of the records that meet a condition; by default, of all.
     public init(_ condition: Condition = .all) {
         query = Query(Record.entity, where: condition)
     }
 
-    /// Which end of an order comes first.
+    /// The direction of an order: the least or the greatest value first.
     public enum Direction: Sendable, Hashable {
         case ascending, descending
     }
 
-    /// The same query, with a condition more.
+    /// Returns the query with an additional condition.
     public func filter(_ condition: (QueryFields<Record>) -> Condition) -> TypedQuery {
         with { $0.condition = query.condition == .all ? condition(QueryFields()) : query.condition && condition(QueryFields()) }
     }
 
-    /// The same query, sorted by a field. Of several calls the first counts most.
+    /// Returns the query sorted by a field. The first of several calls takes precedence.
     public func sorted(by field: Record.Field, _ direction: Direction = .ascending) -> TypedQuery {
         with { $0.order.append(Query.Order(FieldPath([FieldNames.name(field)]), descending: direction == .descending)) }
     }
 
-    /// The same query, sorted by a field that may be behind relationships, or whose case does not count.
+    /// Returns the query sorted by a field that may be behind relationships or ignore case.
     public func sorted(by field: (QueryFields<Record>) -> QueryField, _ direction: Direction = .ascending) -> TypedQuery {
         with { $0.order.append(Query.Order(field(QueryFields()).path, descending: direction == .descending)) }
     }
 
-    /// The same query, for that many records at most.
+    /// Returns the query with a limit.
     public func prefix(_ count: Int) -> TypedQuery {
         precondition(count >= 0, "a query asks for 0 records or more")
         return with { $0.limit = min(count, $0.limit ?? count) }
     }
 
-    /// The same query; that many records more are passed over.
+    /// Returns the query with a greater offset: that many more records are skipped.
     ///
-    /// - Precondition: there is no `prefix` yet. What is passed over is passed over first.
+    /// - Precondition: the query has no `prefix` yet, since records are skipped before the limit
+    ///   counts.
     public func dropFirst(_ count: Int = 1) -> TypedQuery {
         precondition(count >= 0, "a query passes over 0 records or more")
         precondition(query.limit == nil, "write dropFirst before prefix: a query passes records over first, and then counts")
         return with { $0.offset += count }
     }
 
-    /// The same query, from where an earlier page of it ended.
+    /// Returns the query of the next page, from the token of an earlier one.
     public func after(_ token: ContinuationToken?) -> TypedQuery { with { $0.after = token } }
 
-    /// The same query, for records that are known in part as it says.
+    /// Returns the query with a treatment of partial records.
     public func partials(_ partials: Query.Partials) -> TypedQuery { with { $0.partials = partials } }
 
     private func with(_ change: (inout Query) -> Void) -> TypedQuery {
@@ -69,31 +74,32 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
 }
 
 extension StoredRecord {
-    /// The records that meet a condition.
+    /// Returns a query of the records that meet a condition.
     public static func `where`(_ condition: (QueryFields<Self>) -> Condition) -> TypedQuery<Self> {
         TypedQuery(condition(QueryFields()))
     }
 
-    /// Every record of the entity.
+    /// A query of every record of the entity.
     public static var all: TypedQuery<Self> { TypedQuery() }
 }
 
 extension Condition {
-    /// Both. Of several in a row one list is made.
+    /// Returns the condition that both hold. Several in a row become one list.
     public static func && (a: Condition, b: Condition) -> Condition {
         if case .and(let parts) = a { .and(parts + [b]) } else { .and([a, b]) }
     }
 
-    /// At least one of both. Of several in a row one list is made.
+    /// Returns the condition that at least one holds. Several in a row become one list.
     public static func || (a: Condition, b: Condition) -> Condition {
         if case .or(let parts) = a { .or(parts + [b]) } else { .or([a, b]) }
     }
 
+    /// Returns the negated condition.
     public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
 }
 
 extension Value {
-    /// What a program's own value is in a row. A reference is its key, however long.
+    /// Encodes a value of the program as a row does. A reference becomes its key, of any length.
     init(_ value: some StoredValue) {
         if let reference = value as? any KeyReference {
             self = .reference(reference.recordKey)
@@ -105,7 +111,7 @@ extension Value {
     }
 }
 
-/// A value that stands for a record.
+/// A value that refers to a record.
 private protocol KeyReference {
     var recordKey: RecordKey { get }
 }

@@ -1,55 +1,55 @@
-// How the records of a query are found: a table or an index, and the parts of it that are walked over.
+// Access paths: a table or an index, and the parts of it that a query walks over.
 
 internal import LMDB
 
-/// One way to the records of a query.
+/// One way to find the records of a query.
 struct AccessPath {
     enum Source {
         /// The rows of a root entity.
         case rows
         /// The index of the records of an entity with a parent.
         case members(UInt32)
-        /// Values, then storage keys.
+        /// A declared or attribute index: values, then storage keys.
         case index(CompiledIndex)
-        /// Targets of a reference, then storage keys.
+        /// An index of references: targets, then storage keys.
         case references(CompiledIndex, Catalog.Reference, keyComponents: Int)
     }
 
-    /// How entries come, and how those come whose values are the same.
+    /// The order of entries, and of entries with equal values.
     enum Direction {
         /// Everything ascends.
         case forward
         /// Everything descends.
         case backward
-        /// Values descend, and keys ascend where they are the same.
+        /// Values descend; keys ascend among equal values.
         case backwardByValue
     }
 
     var source: Source
-    /// Ascending and disjoint.
+    /// The spans to walk over, ascending and disjoint.
     var spans: [KeySpan] = [.everything]
-    /// Whether the lower bounds are whole storage keys, and nothing else is wanted.
+    /// Whether the lower bounds are whole storage keys and the path is only these records.
     var isPoints = false
-    /// What the spans do not settle.
+    /// The part of the condition that the spans do not decide.
     var residual: QueryNode
-    /// Whether the source has records of other entities as well.
+    /// Whether the source also has records of other entities.
     var needsEntityCheck = false
-    /// Whether records come in the order of the query.
+    /// Whether the records are in the order of the query.
     var isOrdered = false
     var direction = Direction.forward
-    /// How many of the source's components have one value only, and how many behind them the order consists of.
+    /// The number of leading components with one value, and of the query's order behind them.
     var fixedCount = 0
     var orderedCount = 0
-    /// Parts of the query's order that are settled because there is one value only.
+    /// The parts of the query's order that have no effect, since there is only one value.
     var skippedOrder: Set<Int> = []
-    /// How many entries the spans have, as far as they were counted.
+    /// The number of entries in the spans, as far as they were counted.
     var estimate = 0
-    /// What walking costs, for choosing.
+    /// The cost of the walk, for the choice between paths.
     var cost = 0.0
 
     var isEverything: Bool { spans.count == 1 && spans[0].lower.isEmpty && spans[0].upper == nil }
 
-    /// How many values stand before the storage key.
+    /// The number of values before the storage key.
     var componentCount: Int {
         if case .index(let index) = source { index.componentCount } else { 0 }
     }
@@ -71,7 +71,7 @@ extension AccessPath.Source {
         }
     }
 
-    /// The storage key of the record that an entry is of. Nil if the entry is damaged.
+    /// Returns the storage key in an entry; nil if the entry is damaged.
     @inline(__always)
     func owner(in entry: Bytes) -> Bytes? {
         switch self {
@@ -85,7 +85,7 @@ extension AccessPath.Source {
         }
     }
 
-    /// How many bytes at the beginning of an entry say its values as far as they stand there.
+    /// Returns the length of an entry's values, in bytes, as far as the entry has them.
     func valuesLength(in entry: Bytes) -> Int {
         guard case .index(let index) = self else { return 0 }
         return IndexEntry.values(of: entry, components: index.componentCount).length
@@ -93,7 +93,7 @@ extension AccessPath.Source {
 }
 
 extension AccessPath {
-    /// Whether the path by itself answers a query: no row has to be looked at.
+    /// Returns whether the path alone answers a query, without reading rows.
     func isExact(_ query: CompiledQuery) -> Bool {
         guard case .always = residual else { return false }
         return query.partials == .included && !needsEntityCheck && !isPoints

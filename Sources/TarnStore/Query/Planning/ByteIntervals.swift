@@ -1,17 +1,17 @@
-// Sets of values as intervals of their encodings: what a condition says about one component of a key or an index.
+// Sets of values as intervals of encodings: the condition on one component of a key or an index.
 
-/// A set of tuple elements, as intervals of bytes that ascend and do not touch.
+/// A set of tuple elements, as ascending intervals of bytes that do not touch. Null is an element.
 ///
-/// What follows an element in a key never begins with FF, so everything that begins with the element itself lies before the
-/// element ++ FF, and everything that is greater behind it (a text that goes on with an escaped NUL goes on with FF). Null is an
-/// element as well.
+/// The bytes after an element in a key never begin with FF. So all keys that begin with an element
+/// are before the element ++ FF, and all greater ones are behind it. (A longer text with an escaped
+/// NUL continues with FF.)
 struct ByteIntervals: Equatable {
     private(set) var spans: [KeySpan]
 
     static let all = ByteIntervals(spans: [.everything])
     static let none = ByteIntervals(spans: [])
     static let null = point([TupleCode.null])
-    /// Everything but null.
+    /// Every element but null.
     static let present = from([TupleCode.null, 0xFF])
 
     static func point(_ element: [UInt8]) -> ByteIntervals {
@@ -22,12 +22,12 @@ struct ByteIntervals: Equatable {
 
     static func below(_ bytes: [UInt8]) -> ByteIntervals { ByteIntervals(spans: [KeySpan(lower: [], upper: bytes)]) }
 
-    /// Points in ascending order, each once.
+    /// Returns the set of these elements, which have to ascend and be distinct.
     static func points(_ elements: [[UInt8]]) -> ByteIntervals {
         ByteIntervals(spans: elements.map { KeySpan(lower: $0, upper: $0 + [0xFF]) })
     }
 
-    /// Texts that begin with these bytes.
+    /// Returns the set of texts that begin with these bytes.
     static func prefix(_ text: [UInt8]) -> ByteIntervals {
         var writer = ByteWriter(capacity: text.count + 2)
         text.withUnsafeBytes { writer.appendTuple(string: $0) }
@@ -36,7 +36,7 @@ struct ByteIntervals: Equatable {
         return ByteIntervals(spans: [KeySpan(lower: start, upper: start + [0xFF])])
     }
 
-    /// Whether every interval is one element; then they can stand before another component.
+    /// Whether every interval is one element; only then another component can follow.
     var isPoints: Bool {
         spans.allSatisfy { span in
             guard let upper = span.upper else { return false }
@@ -83,14 +83,14 @@ struct ByteIntervals: Equatable {
 }
 
 extension KeySpan {
-    /// Whether an upper bound is before another one, or the same.
+    /// Returns whether an upper bound is before another one, or equal.
     static func endsBefore(_ a: [UInt8]?, _ b: [UInt8]?) -> Bool {
         guard let a else { return b == nil }
         guard let b else { return true }
         return !b.lexicographicallyPrecedes(a)
     }
 
-    /// Ascending spans that do not touch, with everything that is in some of these.
+    /// Returns the union of spans, as ascending spans that do not touch.
     static func merged(_ spans: [KeySpan]) -> [KeySpan] {
         var result: [KeySpan] = []
         for span in spans.sorted(by: { $0.lower.lexicographicallyPrecedes($1.lower) }) {

@@ -1,8 +1,11 @@
-// A query that met the catalog: names resolved, values converted, the order in a form that can be compared as bytes.
+// A query resolved against the catalog: names as ids, values as operands, an order that compares as
+// bytes.
 
 internal import LMDB
 
-/// An object, since it is handed on and on while a query is planned and run, and has many parts to be counted.
+/// A compiled query.
+///
+/// It is a class, since planning and execution share it and its fields are reference-counted.
 final class CompiledQuery {
     struct Order {
         let place: Int
@@ -18,6 +21,8 @@ final class CompiledQuery {
     let offset: Int
     let after: ContinuationToken?
 
+    /// Resolves a query against the catalog of a state.
+    ///
     /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongType`, `.leadsToSeveral`, `.wrongToken`.
     init(_ query: Query, _ state: StoreState) throws(StoreError) {
         precondition(query.limit ?? 0 >= 0 && query.offset >= 0, "a limit and an offset are not negative")
@@ -40,7 +45,7 @@ final class CompiledQuery {
         offset = query.after == nil ? query.offset : 0
     }
 
-    /// A part of another query: of records that meet one condition.
+    /// Creates a query for a part of another one: records that meet one condition.
     init(_ entity: Catalog.Entity, _ places: QueryPlaces, _ node: QueryNode, limit: Int) {
         self.entity = entity
         self.places = places
@@ -52,7 +57,7 @@ final class CompiledQuery {
         after = nil
     }
 
-    /// The same query with a condition that means the same.
+    /// Copies a query with an equivalent condition.
     init(_ query: CompiledQuery, _ places: QueryPlaces, _ node: QueryNode) {
         entity = query.entity
         self.places = places
@@ -64,16 +69,16 @@ final class CompiledQuery {
         after = query.after
     }
 
-    /// A place that the query itself does not name.
+    /// Returns a place that the query itself does not name.
     ///
-    /// - Throws: `.unknownField`; `.wrongType` if there are several values at the place.
+    /// - Throws: `.unknownField`; `.wrongType` if the place has several values.
     func place(_ path: FieldPath) throws(StoreError) -> Int {
         let place = try places.place(path)
         try places.checkIsSingle(place)
         return place
     }
 
-    /// How many records at the beginning of the result matter at all.
+    /// The number of leading records of the result that matter.
     var reach: Int {
         let (sum, overflow) = limit.addingReportingOverflow(offset)
         return overflow ? .max : sum
@@ -81,12 +86,17 @@ final class CompiledQuery {
 }
 
 extension QueryEvaluation {
-    /// Appends the position of a record in an order: for each part the whole value as a tuple element, or null, and 00, all
-    /// complemented if the part descends; behind them the storage key. Byte order is the order of the result.
+    /// Appends the position of a record in an order.
     ///
-    /// The 00 is needed because the end of a text, complemented or not, is told from an escaped NUL by what follows only.
+    /// The byte order of positions is the order of the result.
     ///
-    /// - Returns: the length of the sort key, that is without the storage key.
+    /// For each part it appends the whole value as a tuple element, or null, and 00, all
+    /// complemented if the part descends. The storage key follows.
+    ///
+    /// The 00 is needed since only the next byte tells the end of a text from an escaped NUL,
+    /// complemented or not.
+    ///
+    /// - Returns: the length of the sort key, without the storage key.
     func appendPosition(
         _ order: [CompiledQuery.Order], _ key: Bytes, _ row: RowBody, to writer: inout ByteWriter
     ) throws -> Int {
@@ -101,7 +111,7 @@ extension QueryEvaluation {
         return writer.count - beginning
     }
 
-    /// Appends the value at a place as a tuple element, not cut; null if it is missing.
+    /// Appends the value at a place as a whole tuple element; null if it is missing.
     func appendTuple(_ index: Int, _ key: Bytes, _ row: RowBody, to writer: inout ByteWriter) throws {
         guard let value = try value(at: index, key, row) else { return writer.appendTupleNull() }
         if let target = value.reference { return writer.appendTuple(bytes: target) }

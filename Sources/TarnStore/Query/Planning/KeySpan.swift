@@ -1,10 +1,10 @@
 internal import LMDB
 
-/// Keys of a table from one on, up to another.
+/// A range of keys of a table.
 struct KeySpan: Hashable {
-    /// Included; empty for the beginning.
+    /// The inclusive lower bound; empty for the beginning.
     var lower: [UInt8] = []
-    /// Excluded; nil for the end.
+    /// The exclusive upper bound; nil for the end.
     var upper: [UInt8]?
 
     static let everything = KeySpan()

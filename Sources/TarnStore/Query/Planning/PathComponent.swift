@@ -5,9 +5,11 @@ struct PathComponent {
     enum Form {
         /// A tuple element.
         case element
-        /// The storage key of a reference, spliced into a key or at the beginning of an index of references.
+        /// The storage key of a to-one reference.
+        ///
+        /// It is a part of a key, or the start of an entry in an index of references.
         case key
-        /// The same, of a to-many relationship: a record has several.
+        /// The storage key of a target of a to-many relationship: a record has several.
         case keys
     }
 

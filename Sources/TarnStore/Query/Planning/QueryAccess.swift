@@ -1,20 +1,20 @@
 internal import LMDB
 
-/// What a planner has chosen.
+/// The planner's choice for a query.
 struct QueryAccess {
     enum Form {
         case nothing
         case path(AccessPath)
-        /// Records that are in one of several, each once.
+        /// The records of any of several paths, each once.
         case union([AccessPath])
     }
 
     var form: Form
-    /// What rows have to meet that are found.
+    /// The condition that is still checked on the rows found.
     var residual: QueryNode
     var isOrdered: Bool
 
-    /// Whether what is found is in the result without a look at its row.
+    /// Returns whether every record found is in the result, without reading its row.
     func isExact(_ query: CompiledQuery) -> Bool {
         if case .path(let path) = form { path.isExact(query) } else { false }
     }

@@ -1,10 +1,11 @@
-// A condition that met the catalog: paths are places, values are operands, and only tests are negated.
+// A condition resolved against the catalog: paths are places, values are operands, only tests are
+// negated.
 
 /// A condition in negation normal form. There is no third truth value, so De Morgan's laws hold.
 indirect enum QueryNode {
     case always, never
     case test(QueryTest, isNegated: Bool)
-    /// At least two, none of which is an `all`.
+    /// At least two nodes, none of which is an `all`.
     case all([QueryNode])
     case any([QueryNode])
 
@@ -36,7 +37,7 @@ indirect enum QueryNode {
 
     var isDisjunction: Bool { if case .any = self { true } else { false } }
 
-    /// What has to hold altogether.
+    /// The nodes that all have to hold.
     var conjuncts: [QueryNode] {
         switch self {
         case .always: []
@@ -47,6 +48,8 @@ indirect enum QueryNode {
 }
 
 extension QueryPlaces {
+    /// Compiles a condition.
+    ///
     /// - Throws: `.unknownField`, `.wrongType`, `.leadsToSeveral`.
     mutating func node(_ condition: Condition, negated: Bool = false) throws(StoreError) -> QueryNode {
         switch condition {
@@ -141,7 +144,9 @@ extension QueryPlaces {
         }
     }
 
-    /// - Throws: `.wrongType` if the value cannot be compared with what is at the place.
+    /// Converts a value to an operand for the place.
+    ///
+    /// - Throws: `.wrongType` if the value cannot be compared with values of the place.
     func operand(_ value: Value, _ index: Int) throws(StoreError) -> Operand {
         let place = self[index]
         switch place.kind {
@@ -158,7 +163,7 @@ extension QueryPlaces {
         }
     }
 
-    /// An operand from text that is folded already.
+    /// Returns an operand for text that is already folded.
     private func operand(text: [UInt8], _ index: Int) throws(StoreError) -> Operand {
         guard case .attribute(let type) = self[index].kind else { return Operand(.string("")) }
         let text = String(decoding: text, as: UTF8.self)
@@ -170,6 +175,8 @@ extension QueryPlaces {
         }
     }
 
+    /// Checks that a place has a single value.
+    ///
     /// - Throws: `.wrongType` if the place has several values.
     func checkIsSingle(_ index: Int) throws(StoreError) {
         let place = self[index]

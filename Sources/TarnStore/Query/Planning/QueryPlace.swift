@@ -1,11 +1,11 @@
-// Where a query looks for a value: paths of names, resolved against the catalog once.
+// Places: paths of a query, resolved against the catalog once.
 
-/// A place of a value: a field of the record, or of one behind to-one relationships.
+/// The place of a value: a field of the record, or of one behind to-one relationships.
 struct QueryPlace {
     enum Source {
-        /// A field that stands in the row.
+        /// A field of the row.
         case stored(UInt16)
-        /// A relationship that is derived from an index, or joined: it is followed.
+        /// A derived or joined relationship, which is followed.
         case followed(Catalog.Relationship)
     }
 
@@ -15,14 +15,14 @@ struct QueryPlace {
         indirect case toMany(Catalog.Entity)
     }
 
-    /// For messages.
+    /// The names of the entity and the field, for messages.
     let owner: String, name: String
-    /// 0 for the record itself, else one more than the step that leads there.
+    /// 0 for the record itself, else the index of the last step plus 1.
     let origin: Int
     let source: Source
     let kind: Kind
     let isFolded: Bool
-    /// Where the field stands in the directory of a row that has every field.
+    /// The field's position in the directory of a row that has every field.
     let rank: Int
 
     var field: UInt16? { if case .stored(let field) = source { field } else { nil } }

@@ -1,11 +1,13 @@
-// What a condition says about the components of keys and indexes.
+// The values that a condition admits for components of keys and indexes.
 
 internal import LMDB
 
 extension QueryPlaces {
-    /// The values of a component with which a condition can be met. Nil if it says nothing about the component.
+    /// Returns the values of a component with which a condition can be met.
     ///
-    /// - Returns: the values, and whether the condition is met with all of them.
+    /// The result is nil if the condition does not restrict the component.
+    ///
+    /// - Returns: the values, and whether every record with such a value meets the condition.
     func intervals(_ node: QueryNode, _ component: PathComponent) -> (values: ByteIntervals, isExact: Bool)? {
         switch node {
         case .always: return nil
@@ -70,12 +72,15 @@ extension QueryPlaces {
         (ByteIntervals.points(operands.map { Array($0.payload) }.sorted { $0.lexicographicallyPrecedes($1) }), true)
     }
 
-    /// The values of a component with which the whole condition can be met, and which of its conjuncts that settles.
+    /// Returns the values of a component with which all conjuncts can be met.
+    ///
+    /// - Returns: the values, and the indices of the conjuncts that these values decide.
     func restriction(_ conjuncts: [QueryNode], _ component: PathComponent) -> (values: ByteIntervals, settled: [Int]) {
         var result = ByteIntervals.all, settled: [Int] = []
         for (index, node) in conjuncts.enumerated() {
             guard let (values, isExact) = intervals(node, component) else { continue }
-            // A record that has two targets stands in the index twice: only one of them can be looked for.
+            // A record with two targets has two entries in the index: only one target can be
+            // searched.
             if component.form == .keys, !result.isAll { continue }
             result = result.intersection(values)
             if isExact { settled.append(index) }
@@ -85,7 +90,7 @@ extension QueryPlaces {
 }
 
 extension CompiledIndex {
-    /// What its entries consist of before the storage key.
+    /// The components of the index's entries before the storage key.
     var pathComponents: [PathComponent] {
         switch source {
         case .field(let field):

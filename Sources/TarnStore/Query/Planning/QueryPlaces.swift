@@ -1,6 +1,9 @@
 /// The places of a query, each once.
 struct QueryPlaces {
-    /// An object: places are handed on and on, and a catalog has many parts to be counted.
+    /// The catalog and the entity, shared.
+    ///
+    /// It is a class, since places are copied often and a catalog has many reference-counted
+    /// fields.
     private final class Scope: Sendable {
         let catalog: Catalog
         let entity: Catalog.Entity
@@ -26,8 +29,11 @@ struct QueryPlaces {
 
     func path(_ index: Int) -> FieldPath { paths[index] }
 
-    /// - Throws: `.unknownField`; `.leadsToSeveral` if a relationship that is not the last name is to-many; `.wrongType` if
-    ///   it is an attribute, or if a value has no case to ignore.
+    /// Returns the index of the place of a path.
+    ///
+    /// - Throws: `.unknownField`; `.leadsToSeveral` if a relationship before the last name is
+    ///   to-many; `.wrongType` if a name before the last is an attribute, or if a value that
+    ///   ignores case is not text.
     mutating func place(_ path: FieldPath) throws(StoreError) -> Int {
         if let known = paths.firstIndex(of: path) { return known }
         var origin = 0, owner = entity

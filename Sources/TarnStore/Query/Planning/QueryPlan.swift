@@ -1,25 +1,27 @@
-// What the store does to answer a query, and what it would cost, for people.
+// Query plans for people: the access path of a query and its cost.
 
-/// How a query is answered: what ``StoreReader/explain(_:)`` gives.
+/// The plan of a query, returned by ``StoreReader/explain(_:)``.
 public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
-    /// What the records are found by: `Issue by key`, `index updatedAt`, `all rows of Issue`, one line for each of several.
+    /// The access paths, one line each, such as `index updatedAt of Issue`.
     public var access: [String]
-    /// What is checked on the row of each record that is found; nil if the access settles everything.
+    /// The condition that is checked on each row found; nil if the access decides everything.
     public var filter: String?
-    /// How the order comes about.
+    /// The source of the order.
     public var sort: Sort
-    /// How many records are expected to be looked at, and how many the entity has.
+    /// The estimated number of records read.
     public var estimatedRows: Int
+    /// The number of records of the entity.
     public var totalRows: Int
-    /// What would make the query cheaper; nil if nothing obvious would.
+    /// A change that would make the query cheaper; nil if none is obvious.
     public var advice: String?
 
-    /// How a result gets its order.
+    /// The source of a result's order.
     public enum Sort: String, Sendable, Hashable, CaseIterable {
-        /// The records come in the order that is wanted.
+        /// The access path returns the records in the query's order.
         case byIndex = "by index"
+        /// The records are sorted in memory.
         case inMemory = "in memory"
-        /// The query has no order, and the records come in that of their keys.
+        /// The query has no order; the records are in the order of their keys.
         case none
     }
 
@@ -34,7 +36,7 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StoreReader {
-    /// How a query would be answered. Reads no records.
+    /// Returns the plan of a query, without reading records.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
     public func explain(_ query: Query) throws -> QueryPlan {

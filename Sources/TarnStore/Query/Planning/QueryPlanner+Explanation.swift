@@ -1,4 +1,4 @@
-// Plans in words.
+// Descriptions of query plans.
 
 internal import LMDB
 
@@ -25,7 +25,7 @@ extension QueryPlanner {
 
     // MARK: Advice
 
-    /// An index that would leave less to do: values that have to be equal, then what the result is sorted by, or a range.
+    /// Suggests an index: first the values compared for equality, then the sort order or a range.
     private func advice(_ chosen: QueryAccess, rows: Int, sort: QueryPlan.Sort) -> String? {
         var hasFilter = false
         if case .always = chosen.residual {} else { hasFilter = true }
@@ -90,7 +90,7 @@ extension QueryPlanner {
     private func describe(_ span: KeySpan) -> String {
         if let upper = span.upper, upper.last == 0xFF, upper.dropLast().elementsEqual(span.lower) { return "= \(values(span.lower))" }
         var parts: [String] = []
-        // Everything but what is missing.
+        // This bound excludes only missing values.
         if span.lower == [TupleCode.null, 0xFF] {
             if span.upper == nil { return "present" }
         } else if !span.lower.isEmpty { parts.append((span.lower.last == 0xFF ? "> " : ">= ") + values(span.lower)) }
@@ -98,7 +98,7 @@ extension QueryPlanner {
         return parts.isEmpty ? "all" : parts.joined(separator: " and ")
     }
 
-    /// The tuple elements at the beginning of a bound; what is no whole element is the beginning of a text.
+    /// Describes the tuple elements of a bound. An incomplete last element is the prefix of a text.
     private func values(_ bytes: [UInt8]) -> String {
         bytes.withUnsafeBytes { bytes in
             var reader = TupleReader(bytes), parts: [String] = []

@@ -1,13 +1,16 @@
-// Conditions behind a relationship: where few records at the other end meet one, it becomes a condition on the reference.
+// Conditions behind a relationship: if few targets meet one, it becomes a condition on the
+// reference.
 
 internal import LMDB
 
 extension QueryPlanner {
-    /// How many records at the other end of a relationship are looked for one by one.
+    /// The largest number of targets that replace such a condition.
     private static let mostTargets = 100
 
-    /// The same query in this snapshot, in which `author.login = "ada"` has become `author in (…)`, if an index at the other end
-    /// finds these authors, and few enough of them.
+    /// Rewrites conditions behind relationships: `author.login = "ada"` becomes `author in (…)`.
+    ///
+    /// It does so if an index of the target entity finds these authors and they are few enough. The
+    /// result is valid in this snapshot only.
     static func followingPaths(_ query: CompiledQuery, _ access: StoreAccess) throws -> CompiledQuery {
         guard !query.places.steps.isEmpty else { return query }
         var places = query.places, hasChanged = false, nodes: [QueryNode] = []
@@ -25,7 +28,7 @@ extension QueryPlanner {
     private static func targets(
         _ test: QueryTest, _ query: CompiledQuery, _ own: inout QueryPlaces, _ access: StoreAccess
     ) throws -> QueryNode? {
-        // What is missing behind the path may be missing because the path leads nowhere.
+        // A value behind the path may be missing because a relationship on the path has no target.
         if case .isMissing = test.operation { return nil }
         let path = own.path(test.place)
         guard own[test.place].origin > 0, let name = path.names.first, let field = query.entity.field(name),

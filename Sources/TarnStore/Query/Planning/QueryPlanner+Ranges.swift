@@ -1,13 +1,14 @@
-// The parts of a table that a condition leaves.
+// The spans of a table that a condition leaves.
 
 internal import LMDB
 
 extension QueryPlanner {
-    /// How many ranges a path may have.
+    /// The largest number of spans of a path.
     private static let mostSpans = 10_000
 
-    /// The part of a table that the conjuncts leave: a value for each of the first components, or several, and then a range.
-    /// Nil if no record can meet them.
+    /// Returns the part of a table that the conjuncts leave; nil if no record can meet them.
+    ///
+    /// The first components have one value or several each, then one component may have a range.
     func path(
         _ source: AccessPath.Source, _ components: [PathComponent], _ conjuncts: [QueryNode], limit: Int
     ) throws -> AccessPath? {
@@ -17,7 +18,7 @@ extension QueryPlanner {
             let (values, settles) = query.places.restriction(conjuncts, component)
             if values.isEmpty { return nil }
             let isPoints = component.form == .element ? values.isPoints : !values.isAll
-            // The digest of a long key says nothing about what begins with it.
+            // The digest of a long key does not tell which keys begin with it.
             let isSpliced = component.form == .key && !isReferences(source)
             if isSpliced, values.spans.contains(where: { $0.lower.count == StorageKey.digestLength }) { break }
             if isPoints, prefixes.count * values.spans.count <= QueryPlanner.mostSpans {
@@ -71,14 +72,15 @@ extension QueryPlanner {
         path.spans.sort { $0.lower.lexicographicallyPrecedes($1.lower) }
         path.estimate = keys.count
         path.cost = Double(keys.count)
-        // Another long key may have the same digest.
+        // Another long key may have the same digest, so the condition stays.
         if !isDigest { path.residual = .all(of: conjuncts.indices.filter { !settled.contains($0) }.map { conjuncts[$0] }) }
         path.isOrdered = keys.count == 1 || query.order.isEmpty
         return path
     }
 
-    /// Where values are cut in the table, a bound that is as long leaves open what stands at it: then more is walked over, and
-    /// rows tell. Returns whether that is so.
+    /// Shortens bounds that are as long as the table's cut values, so that the spans cover more.
+    ///
+    /// - Returns: whether a bound was shortened; then the rows have to be checked.
     private func widen(_ spans: inout [KeySpan], _ limit: Int) -> Bool {
         var isWider = false
         for index in spans.indices {
@@ -87,7 +89,8 @@ extension QueryPlanner {
                 isWider = true
             }
             if let upper = spans[index].upper, upper.count >= limit {
-                // Behind everything that begins so: FF marks a cut, and a digest may begin with FF.
+                // This is behind every key with the prefix: FF marks a cut, and a digest may begin
+                // with FF.
                 spans[index].upper = Array(upper.prefix(limit)) + Array(repeating: 0xFF, count: 34)
                 isWider = true
             }

@@ -1,17 +1,17 @@
-// Choosing how to find the records of a query: by key, by an index, by several, or by looking at all.
+// The choice of an access path: by key, by an index, by several, or a scan.
 
 internal import LMDB
 
 struct QueryPlanner {
-    /// What the records are wanted for.
+    /// The use of the result.
     enum Purpose {
         case records
-        /// Only how many there are: an index that answers the condition is enough.
+        /// Only the number of records: an index that answers the condition is enough.
         case counting
     }
 
     let access: StoreAccess
-    /// What is asked, as it is answered in this snapshot (`followingPaths`).
+    /// The query after rewriting for this snapshot (`followingPaths`).
     let query: CompiledQuery
     let purpose: Purpose
 
@@ -21,8 +21,10 @@ struct QueryPlanner {
         self.purpose = purpose
     }
 
-    /// A path that answers the whole condition, and whose first component with more than one value is a place: then groups
-    /// stand together in it. Nil if there is none.
+    /// Returns a path that answers the whole condition and has the groups of a place side by side.
+    ///
+    /// Its first component with more than one value is the place. The result is nil if there is no
+    /// such path.
     func grouping(by place: Int) throws -> AccessPath? {
         guard query.places[place].origin == 0 else { return nil }
         return try candidates(query.node.conjuncts, groupedBy: place)?.first { path in
@@ -32,7 +34,7 @@ struct QueryPlanner {
         }
     }
 
-    /// How many entries are counted to choose between paths.
+    /// The number of entries counted at most to choose between paths.
     private static let probe = 1000
 
     func choose() throws -> QueryAccess {
@@ -56,7 +58,7 @@ struct QueryPlanner {
         return chosen(best)
     }
 
-    /// Every way that could have been chosen. Each gives the same result; tests take them all.
+    /// Returns every possible choice. All have the same result; tests run them all.
     func alternatives() throws -> [QueryAccess] {
         let conjuncts = query.node.conjuncts
         guard let paths = try candidates(conjuncts) else { return [try choose()] }
@@ -68,7 +70,7 @@ struct QueryPlanner {
         QueryAccess(form: .path(path), residual: path.residual, isOrdered: path.isOrdered)
     }
 
-    /// A path for which nothing need be counted: the first entries of it are the result.
+    /// Returns a path that needs no count for the choice: its first entries are the result.
     private func obvious(_ paths: [AccessPath], _ conjuncts: [QueryNode]) -> AccessPath? {
         if paths.count == 1, !conjuncts.contains(where: \.isDisjunction) { return paths[0] }
         return paths.first(where: isObvious)
@@ -80,9 +82,11 @@ struct QueryPlanner {
 
     // MARK: Candidates
 
-    /// Every path that leads to all records of the query; nil if there can be none. The scan is the last one.
+    /// Returns every path to all records of the query, the scan last.
     ///
-    /// - Parameter untilObvious: whether a path will do for which nothing need be counted, once there is one.
+    /// The result is nil if no record can meet the condition.
+    ///
+    /// - Parameter untilObvious: whether the search may stop at a path that needs no count.
     private func candidates(
         _ conjuncts: [QueryNode], groupedBy place: Int? = nil, untilObvious: Bool = false
     ) throws -> [AccessPath]? {
@@ -90,7 +94,7 @@ struct QueryPlanner {
         var paths: [AccessPath] = []
         let mentioned = mentionedFields(place)
         var scan: AccessPath?
-        // Of which the condition says nothing, that is all rows: it is looked at last.
+        // A scan whose keys the condition does not restrict covers all rows, and is planned last.
         if query.entity.keyParts.contains(where: { mentioned.contains($0.field) }) {
             scan = try self.scan(conjuncts)
             guard let scan else { return nil }
@@ -98,7 +102,7 @@ struct QueryPlanner {
         }
         let rules = try access.state.rules(of: query.entity.id)
         for (position, outline) in rules.indexOutlines.enumerated() where access.state.isComplete(outline.id) {
-            // Most indexes have nothing to do with a query.
+            // Most indexes are unrelated to the query.
             guard outline.isPartial || outline.firstField.map(mentioned.contains) ?? false else { continue }
             let index = rules.indexes[position]
             let requirements = index.requirements
@@ -111,7 +115,7 @@ struct QueryPlanner {
             path.needsEntityCheck = isInherited(index)
             order(&path, components)
             let isRestricted = !path.isEverything
-            // Records without a target are not in an index of references.
+            // Records without a target have no entry in an index of references.
             if case .references = source, !isRestricted { continue }
             let isGrouped = place.map { path.fixedCount < components.count && isComponent(components[path.fixedCount], $0) } ?? false
             guard isRestricted || path.isOrdered || isGrouped || !requirements.isEmpty else { continue }
@@ -124,7 +128,7 @@ struct QueryPlanner {
         return paths
     }
 
-    /// All rows whose keys the condition leaves; nil if there can be none.
+    /// Returns the scan of the rows whose keys the condition admits; nil if there can be none.
     private func scan(_ conjuncts: [QueryNode]) throws -> AccessPath? {
         let components = keyComponents
         guard var scan = try path(keySource, components, conjuncts, limit: StorageKey.longest) else { return nil }
@@ -134,7 +138,7 @@ struct QueryPlanner {
         return scan
     }
 
-    /// The fields of the record itself of which the condition or the order says something.
+    /// Returns the record's own fields that the condition or the order mentions.
     private func mentionedFields(_ place: Int?) -> [UInt16] {
         query.places.places.compactMap { $0.origin == 0 ? $0.field : nil } + [place.flatMap { query.places[$0].field }].compactMap(\.self)
     }
@@ -160,7 +164,7 @@ struct QueryPlanner {
         return parent.indexes.contains { $0.id == index.id }
     }
 
-    /// What every record of a partial index meets need not be looked at again.
+    /// Removes conditions that every record of a partial index meets.
     private func settle(
         _ requirements: [(field: UInt16, values: ByteIntervals)], _ conjuncts: [QueryNode], _ path: inout AccessPath
     ) {
@@ -176,7 +180,7 @@ struct QueryPlanner {
 
     // MARK: Order
 
-    /// Finds out whether a path gives records in the order of the query.
+    /// Determines whether a path returns records in the order of the query.
     private func order(_ path: inout AccessPath, _ components: [PathComponent]) {
         let isKey: Bool
         switch path.source {
@@ -186,7 +190,7 @@ struct QueryPlanner {
         }
         var parts: [CompiledQuery.Order] = [], seen: [Int] = []
         for (index, part) in query.order.enumerated() {
-            // What has one value only orders nothing, and neither does what was said before.
+            // A part with a single value, or one that occurred before, has no effect on the order.
             if seen.contains(part.place) || isFixed(part.place) {
                 path.skippedOrder.insert(index)
             } else {
@@ -205,7 +209,7 @@ struct QueryPlanner {
         path.orderedCount = position - path.fixedCount
         if isReferences(path.source), path.orderedCount > 0 { return }
         if isKey {
-            // The order of keys is what remains.
+            // The rest of the order is that of the keys.
             guard rest.isEmpty, !(descends ?? false) || position == components.count else { return }
             path.direction = descends ?? false ? .backward : .forward
             path.isOrdered = true
@@ -217,7 +221,7 @@ struct QueryPlanner {
             path.isOrdered = true
             return
         }
-        // Behind the values stand the keys, in an order that may be wanted.
+        // The keys follow the values, in an order that the query may want.
         let keys = keyComponents
         guard rest.count <= keys.count, query.entity.keyTypes.allSatisfy({ $0 == .int || $0 == .uuid }),
             zip(keys, rest).allSatisfy({ $0.form == .element && isComponent($0, $1.place) }),
@@ -237,7 +241,7 @@ struct QueryPlanner {
         return place.origin == 0 && place.field == component.field && place.isFolded == component.isFolded
     }
 
-    /// Whether all records of the result have one value at a place.
+    /// Returns whether all records of the result have the same value at a place.
     private func isFixed(_ place: Int) -> Bool {
         let place = query.places[place]
         guard place.origin == 0, let field = place.field else { return false }
@@ -248,7 +252,7 @@ struct QueryPlanner {
 
     // MARK: Several paths
 
-    /// For every disjunction whose branches all lead to a part of a table: these parts.
+    /// Returns the paths of every disjunction whose branches all have a path to a part of a table.
     private func unions(_ conjuncts: [QueryNode]) throws -> [[AccessPath]] {
         var result: [[AccessPath]] = []
         for (index, node) in conjuncts.enumerated() {
@@ -278,7 +282,7 @@ struct QueryPlanner {
 
     // MARK: Cost
 
-    /// How many entries a path has: counted up to a bound, guessed beyond it.
+    /// Returns the number of entries of a path: counted up to a bound, estimated beyond it.
     func estimate(_ path: AccessPath) throws -> Int {
         if path.isPoints { return path.spans.count }
         let table = try path.source.table(query.entity, access.state)
@@ -293,7 +297,7 @@ struct QueryPlanner {
         return count < QueryPlanner.probe ? count : max(count, total / 3)
     }
 
-    /// In the time that a row takes which is walked over.
+    /// Returns the cost of a path, in units of the time that a row of a scan takes.
     private func cost(_ path: AccessPath, results: Int) -> Double {
         var visited = Double(path.estimate)
         if path.isOrdered, query.reach < results {
@@ -306,7 +310,7 @@ struct QueryPlanner {
             case .members, .index, .references: purpose == .counting && isAnswered ? 0.3 : 3.5
             }
         let isSorted = path.isOrdered || purpose == .counting && query.after == nil
-        // Of two paths of the same length the one that leaves less to check is the better one.
+        // If two paths have the same length, the one with fewer remaining tests is better.
         return visited * each + (isSorted ? 0 : Double(min(results, path.estimate)) * 2) 
             + Double(path.spans.count - 1) + Double(path.residual.conjuncts.count) / 100
     }

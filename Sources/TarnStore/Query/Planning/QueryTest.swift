@@ -3,12 +3,12 @@ struct QueryTest {
     enum Operation {
         case isMissing
         case compare(Relation, Operand)
-        /// In ascending order, each once.
+        /// The operands, ascending and distinct.
         case isIn([Operand])
         case hasPrefix([UInt8])
         case containsText([UInt8])
         case containsElement(Operand)
-        /// A relationship that leads to this key, among others.
+        /// A to-many relationship that has this target.
         case containsTarget(Operand)
         case like(LikePattern)
     }

@@ -1,11 +1,14 @@
-// What a command line sets: `state = closed`.
+// Assignments on a command line: `state = closed`.
 
 /// A field and its new value, in a text.
 package struct Assignment {
     package var field: String
     package var value: Value
 
-    /// - Throws: `QueryTextError`, with the column, also for a field that the entity does not have; `StoreError.unknownEntity`.
+    /// Reads an assignment to a field of an entity.
+    ///
+    /// - Throws: `QueryTextError`, with the column, also for a field that the entity does not have;
+    ///   `StoreError.unknownEntity`.
     package init(text: String, entity: String, catalog: Catalog) throws {
         let fields = try TextFields(text, entity, catalog)
         var parser = ConditionParser(scanner: try TextScanner(text))

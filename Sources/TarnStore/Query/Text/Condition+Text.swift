@@ -1,22 +1,22 @@
-// Conditions as text: read, checked against the entities of a store, and written again.
+// Conditions as text: parsing and writing.
 
 import Foundation
 
 extension Condition {
     /// Reads a condition, such as `state = open and author.login = "ada"`.
     ///
-    /// Whether its fields exist and its values are of their types is seen only when it is used; a condition for an entity that
-    /// is known is better read with ``init(text:entity:catalog:)``.
+    /// Fields and types are checked only when the condition is used. If the entity is known, prefer
+    /// ``init(text:entity:catalog:)``.
     ///
     /// - Throws: `QueryTextError`, with the column.
     public init(text: String) throws(QueryTextError) {
         self = try ParsedCondition(text).condition
     }
 
-    /// The condition as text, which ``init(text:)`` makes the same condition from.
+    /// The condition as text, which ``init(text:)`` parses to the same condition.
     ///
-    /// Conditions that have no text of their own are written as one with the same meaning: an `and` of nothing as `all`, an
-    /// `and` or `or` of one as that one.
+    /// A condition without a text of its own is written as an equivalent one: an empty `and` as
+    /// `all`, an `and` or `or` of one part as that part.
     public var text: String {
         var text = ""
         append(to: &text, within: .none)
@@ -60,7 +60,7 @@ extension Condition {
         if context != .none { text += ")" }
     }
 
-    /// The forms that have a negation of their own.
+    /// Appends one of the forms that have a negation of their own.
     private func append(to text: inout String, isNegated: Bool) {
         let not = isNegated ? "not " : ""
         func list(_ values: [Value]) {
@@ -99,7 +99,7 @@ extension Condition: CustomStringConvertible {
 }
 
 extension FieldPath {
-    /// As it stands in the text of a condition: names that are no plain words in backquotes.
+    /// The path in the text of a condition: names that are not plain words are in backquotes.
     var text: String {
         let names = names.map { name in
             TextScanner.needsBackquotes(name) ? "`" + name.replacing("`", with: "``") + "`" : name
@@ -110,7 +110,7 @@ extension FieldPath {
 }
 
 extension Value {
-    /// As it stands in the text of a condition.
+    /// Appends the value as in the text of a condition.
     func appendText(to text: inout String) {
         func call(_ type: String, _ argument: String) {
             text += "\(type)("
@@ -124,13 +124,13 @@ extension Value {
         case .uint(let x): text += String(x)
         case .double(let x): if x.isFinite { text += "double(\(x))" } else { call("double", "\(x)") }
         case .decimal(let x):
-            // A whole number without a point would be an integer.
+            // Without a point, a whole number would be read as an integer.
             let digits = x.description
             text += digits.contains { $0 == "." || $0 == "e" } ? digits : digits + ".0"
         case .string(let x): text.appendJSONString(x)
         case .bytes(let x): call("bytes", Data(x).base64EncodedString())
         case .date(let x):
-            // Years that RFC 3339 does not know are microseconds.
+            // Years that RFC 3339 cannot express are written as microseconds.
             if Timestamp(x.description) == x { call("date", x.description) } else { text += "date(\(x.microseconds))" }
         case .uuid(let x): call("uuid", x.uuidString.lowercased())
         case .url(let x): call("url", x)
@@ -155,7 +155,7 @@ extension Value {
 }
 
 extension RecordKey {
-    /// `key("acme", 12)`.
+    /// Appends a key: `key("acme", 12)`.
     fileprivate func appendText(to text: inout String) {
         text += "key("
         for (index, component) in components.enumerated() {

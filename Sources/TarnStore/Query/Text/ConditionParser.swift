@@ -1,4 +1,4 @@
-// From the text of a condition to the condition, with the place of every name and value in the text.
+// The parser of conditions, with the range of every name and value in the text.
 //
 //   condition  = and { "or" and }
 //   and        = not { "and" not }
@@ -15,7 +15,7 @@
 //   names      = name { "." name }
 //   value      = text | word | list | type "(" … ")"
 //
-// The page Queries of the documentation has it in full.
+// The full description is on the documentation's page Queries.
 
 import Foundation
 
@@ -29,7 +29,7 @@ struct ConditionParser {
         return condition
     }
 
-    /// A bare value that has a space in it goes on with something that is no keyword.
+    /// A hint for errors: a bare value with a space continues with a word that is not a keyword.
     private var quotingHint: String {
         scanner.next == UInt8(ascii: ")") ? "" : " (a value with spaces or signs in it stands in quotes)"
     }
@@ -106,7 +106,7 @@ struct ConditionParser {
     }
 
     private mutating func takeOperator() -> Condition.Comparison? {
-        // The longer ones first: `<=` begins with `<`.
+        // Longer operators come first: `<=` begins with `<`.
         if scanner.take("==") { return .equal }
         if scanner.take("=") { return .equal }
         if scanner.take("!=") { return .notEqual }
@@ -158,7 +158,7 @@ struct ConditionParser {
         return values
     }
 
-    /// What stands for a text only: in quotes, or a bare word.
+    /// Reads a text, in quotes or as a bare word.
     private mutating func text() throws(QueryTextError) -> ParsedValue {
         var parsed = try value()
         if let word = parsed.word { parsed.value = .string(word) }
@@ -191,11 +191,13 @@ struct ConditionParser {
         }
     }
 
-    /// A number in JSON's form (RFC 8259 §6): whole ones of 64 bits as such, all others as decimals, exactly. Nil if the word is none.
+    /// Reads a number in JSON's form (RFC 8259 §6); nil if the word is not one.
+    ///
+    /// Whole numbers of 64 bits become integers, all others exact decimals.
     static func number(_ word: String) -> Value? {
         let digits = word.utf8.first == UInt8(ascii: "-") ? word.utf8.dropFirst() : word.utf8[...]
         guard let first = digits.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
-        // `007` is no number: leading zeros mean something where they are written.
+        // `007` is not a number: leading zeros carry meaning.
         if first == UInt8(ascii: "0"), let second = digits.dropFirst().first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second) {
             return nil
         }
@@ -206,7 +208,7 @@ struct ConditionParser {
 
     // MARK: - Values of a named type
 
-    /// `double(1.5)`, `date("2026-01-02")`, `key("acme", 12)`: what has no form of its own.
+    /// Reads a value without a form of its own: `double(1.5)`, `key("acme", 12)`.
     private mutating func literal(of type: String, _ range: Range<Int>) throws(QueryTextError) -> Value {
         let arguments = try list("(", ")", after: type)
         func wrong(_ expected: String) -> QueryTextError {

@@ -3,14 +3,15 @@ package struct IndexComparison {
     package var attribute: String
     package var comparison: IndexCondition.Comparison
     package var value: Value
-    /// What was written, if it was a bare word, or a text in quotes; nil for null.
+    /// The source text of a bare word or of a text in quotes; nil for null.
     package var word: String?
-    /// Where the attribute and the value stand: the first character's number, from 1.
+    /// The columns of the attribute and the value, in characters from 1.
     package var attributeColumn: Int, valueColumn: Int
 
-    /// Reads `state = open and at >= 2024-01-01 and title is not missing`.
+    /// Reads a condition such as `state = open and at >= 2024-01-01 and title is not missing`.
     ///
-    /// - Throws: also for what a record alone cannot be held against an index by: `or`, `not`, `like`, paths.
+    /// - Throws: `QueryTextError`, also for `or`, `not`, `like` and paths, which indexes do not
+    ///   support.
     package static func list(text: String) throws(QueryTextError) -> [IndexComparison] {
         var result: [IndexComparison] = []
         try append(ParsedCondition(text), text, to: &result)

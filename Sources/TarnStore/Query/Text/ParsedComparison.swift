@@ -6,6 +6,6 @@ struct ParsedComparison {
 
     var path: ParsedPath
     var form: Form
-    /// One for most forms, two for `between`, any number for `isIn`, none for `isMissing`.
+    /// The values: two for `between`, any number for `isIn`, none for `isMissing`, else one.
     var values: [ParsedValue]
 }

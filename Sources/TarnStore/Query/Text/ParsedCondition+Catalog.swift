@@ -1,9 +1,9 @@
-// Names and values of a text against the entities of a store: what is wrong is found where it stands.
+// Checks of a text's names and values against the entities of a store, with the position of errors.
 
 import Foundation
 
 extension ParsedCondition {
-    /// As it is written, whatever the fields are.
+    /// The condition as written, without regard to the types of fields.
     var condition: Condition {
         switch self {
         case .all: .all
@@ -14,9 +14,10 @@ extension ParsedCondition {
         }
     }
 
-    /// The condition for an entity: bare words that look like something else are texts where the field is one.
+    /// Returns the condition for an entity. A bare word is a text if the field is one.
     ///
-    /// - Throws: for a field that the entity does not have, and for a value that its type does not have.
+    /// - Throws: for a field that the entity does not have, and for a value that does not fit its
+    ///   type.
     func condition(_ fields: TextFields) throws(QueryTextError) -> Condition {
         switch self {
         case .all: return .all
@@ -49,7 +50,7 @@ extension ParsedComparison {
             guard let word = parsed.word, field.isText(form) else { return parsed.value }
             return Value.string(word)
         }
-        // Each value by itself, so that the one that does not fit is known.
+        // Each value is checked by itself, so that the error has its range.
         for (value, parsed) in zip(typed, values) {
             switch form {
             case .isMissing: break
@@ -67,10 +68,11 @@ extension ParsedComparison {
 extension Condition {
     /// Reads a condition on the records of an entity, and checks it.
     ///
-    /// A bare word is a text where the field is one: `name = 12` finds the name "12".
+    /// A bare word is a text if the field is one: `name = 12` finds the name "12".
     ///
-    /// - Throws: `QueryTextError`, with the column, for a text that is no condition, for a field that the entity does not have, and
-    ///   for a value that is none of its type; `StoreError.unknownEntity`.
+    /// - Throws: `QueryTextError`, with the column, for a text that is not a condition, for a field
+    ///   that the entity does not have, and for a value that does not fit its type;
+    ///   `StoreError.unknownEntity`.
     public init(text: String, entity: String, catalog: Catalog) throws {
         let fields = try TextFields(text, entity, catalog)
         self = try ParsedCondition(text).condition(fields)

@@ -1,7 +1,7 @@
-// Conditions of a partial index as text: comparisons of attributes with values, joined with `and`.
+// The range of a condition in its text, for errors about conditions of partial indexes.
 
 extension ParsedCondition {
-    /// From the first name to the last name or value.
+    /// The range from the first name to the last name or value.
     var range: Range<Int>? {
         switch self {
         case .all: return nil

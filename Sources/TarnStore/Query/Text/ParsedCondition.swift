@@ -1,4 +1,4 @@
-/// A condition in a text. It has the form of the condition that it stands for.
+/// A condition in a text, with the same structure as `Condition`.
 indirect enum ParsedCondition {
     case all
     case comparison(ParsedComparison)

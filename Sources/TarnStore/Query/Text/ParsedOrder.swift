@@ -1,18 +1,19 @@
 // Orders as text: `updatedAt desc, author.login`.
 
 extension Array where Element == Query.Order {
-    /// Reads what records are sorted by: paths with a comma between them, each with `desc` behind it if the greatest come first,
-    /// or `asc`. An empty text is the order of the keys.
+    /// Reads a sort order: paths separated by commas, each with an optional `asc` or `desc`.
+    ///
+    /// An empty text is the order of the keys.
     ///
     /// - Throws: `QueryTextError`, with the column.
     public init(text: String) throws(QueryTextError) {
         self = try ParsedOrder(text).parts.map(\.order)
     }
 
-    /// Reads an order of the records of an entity, and checks its fields.
+    /// Reads a sort order for the records of an entity, and checks its fields.
     ///
-    /// - Throws: `QueryTextError`, with the column, also for a field that the entity does not have, or that has no order;
-    ///   `StoreError.unknownEntity`.
+    /// - Throws: `QueryTextError`, with the column, also for a field that the entity does not have
+    ///   or that has no order; `StoreError.unknownEntity`.
     public init(text: String, entity: String, catalog: Catalog) throws {
         let fields = try TextFields(text, entity, catalog), parsed = try ParsedOrder(text)
         for part in parsed.parts {
@@ -26,13 +27,13 @@ extension Array where Element == Query.Order {
         self = parsed.parts.map(\.order)
     }
 
-    /// The order as text, which ``init(text:)`` makes the same order from.
+    /// The order as text, which ``init(text:)`` parses to the same order.
     public var text: String {
         map { $0.path.text + ($0.isDescending ? " desc" : "") }.joined(separator: ", ")
     }
 }
 
-/// An order in a text, with the place of each name.
+/// An order in a text, with the range of each name.
 private struct ParsedOrder {
     struct Part {
         var path: ParsedPath

@@ -1,4 +1,4 @@
-/// A path in a text, and the place of each name.
+/// A path in a text, with the range of each name.
 struct ParsedPath {
     var path: FieldPath
     var ranges: [Range<Int>]

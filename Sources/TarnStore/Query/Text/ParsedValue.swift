@@ -1,8 +1,10 @@
 /// A value in a text.
 struct ParsedValue {
     var value: Value
-    /// In bytes of the text.
+    /// The range of the value, in bytes of the text.
     var range: Range<Int>
-    /// What was written, if it was a bare word: for a field of texts it is one, even if it looks like a number.
+    /// The source text of a bare word.
+    ///
+    /// In a comparison with a text field it is the value, even if it looks like a number.
     var word: String?
 }

@@ -1,22 +1,22 @@
-// What is wrong with the text of a condition or of an order: where, what was expected, and a line with a caret below it.
+// Errors in the text of a condition or an order: position, expectation, and a line with a caret.
 
-/// A text that is no condition, or no order, or one that does not fit the entity that it is about.
+/// A text that is not a valid condition or order, or does not fit its entity.
 public struct QueryTextError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The whole text.
     public var text: String
-    /// Where the problem begins: counted from 1, in characters. One past the end if something is missing there.
+    /// The first character of the problem, counted from 1; past the end if something is missing.
     public var column: Int
-    /// How many characters are concerned; 0 at the end of the text.
+    /// The number of characters concerned; 0 at the end of the text.
     public var length: Int
-    /// What is wrong and what to do.
+    /// The problem and the way out.
     public var message: String
-    /// What could stand there instead; nil if the message says it.
+    /// The input that is valid at this position; nil if the message states it.
     public var expected: String?
 
-    /// The range is in bytes of the text's UTF-8.
+    /// Creates an error for a range in UTF-8 bytes of the text.
     init(_ text: String, _ range: Range<Int>, _ message: String, expected: String? = nil) {
         self.text = text
-        // A character that begins before the place, and does not end before it, is the one.
+        // The column is the character that contains the range's first byte.
         let starts = QueryTextError.starts(text)
         let first = max(1, starts.count { $0 <= range.lowerBound })
         column = range.lowerBound >= text.utf8.count ? starts.count + 1 : first
@@ -33,8 +33,9 @@ public struct QueryTextError: Error, Sendable, Hashable, CustomStringConvertible
         }
     }
 
-    /// The problem in one line, the text in a second, and below it, in a third, marks where the problem is. Of a long text
-    /// the part around the problem is shown.
+    /// The problem in the first line, the text in the second, and a caret below it in the third.
+    ///
+    /// A long text is reduced to the part around the problem.
     public var description: String {
         let (line, marks) = excerpt
         let sentence = "column \(column): \(message)\(expected.map { "; expected \($0)" } ?? "")"
@@ -49,13 +50,15 @@ public struct QueryTextError: Error, Sendable, Hashable, CustomStringConvertible
         let end = characters.count - start > QueryTextError.shownInAll + 10 ? start + QueryTextError.shownInAll : characters.count
         let before = (start > 0 ? "… " : "") + QueryTextError.oneLine(characters[start..<place])
         let line = before + QueryTextError.oneLine(characters[place..<end]) + (end < characters.count ? " …" : "")
-        // Below a wide character stands a wide space, so that the caret is below its character.
+        // A wide character gets a wide space, so that the caret is below its character.
         let padding = String(before.map { QueryTextError.isWide($0) ? "\u{3000}" : " " })
         let count = max(1, min(length, end - place))
         return (line, padding + "^" + String(repeating: "~", count: count - 1))
     }
 
-    /// Control characters would break the line, or reach the terminal as commands. Each becomes one character.
+    /// Replaces control characters, which would break the line or reach the terminal as commands.
+    ///
+    /// Each becomes one space, so columns do not change.
     private static func oneLine(_ characters: some Sequence<Character>) -> String {
         String(
             characters.map { character in

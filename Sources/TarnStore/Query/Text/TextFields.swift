@@ -1,6 +1,6 @@
 import Foundation
 
-/// The fields of an entity for the paths of a text.
+/// The fields of an entity, for resolving the paths of a text.
 struct TextFields {
     let text: String
     let entity: Catalog.Entity
@@ -15,13 +15,13 @@ struct TextFields {
         self.catalog = catalog
     }
 
-    /// What a path leads to.
+    /// The field at the end of a path.
     enum Field {
         case attribute(AttributeType)
-        /// Whose key may be one text.
+        /// A relationship; its target's key may be a single text.
         case relationship(Catalog.Relationship, hasTextKey: Bool)
 
-        /// Whether a bare word in a comparison of this form is a text, whatever it looks like.
+        /// Returns whether a bare word in a comparison of this form is always a text.
         func isText(_ form: ParsedComparison.Form) -> Bool {
             switch self {
             case .attribute(.string), .attribute(.url), .attribute(.enumeration), .attribute(.json): true
@@ -33,7 +33,10 @@ struct TextFields {
         }
     }
 
-    /// - Throws: for a name that the entity does not have, and for a path through what leads to no record, or to many.
+    /// Returns the field of a path.
+    ///
+    /// - Throws: for a name that the entity does not have, and for a path through an attribute or a
+    ///   to-many relationship.
     func find(_ parsed: ParsedPath) throws(QueryTextError) -> Field {
         var entity = entity
         for (position, (name, range)) in zip(parsed.path.names, parsed.ranges).enumerated() {
@@ -70,7 +73,9 @@ struct TextFields {
         return QueryTextError(text, range, "\(entity.name): " + Spelling.unknown("field", name, among: known))
     }
 
-    /// - Throws: if the store would refuse a condition of one comparison.
+    /// Checks a condition of one comparison as the store would.
+    ///
+    /// - Throws: if the store would refuse the condition.
     func check(_ condition: Condition, _ range: Range<Int>) throws(QueryTextError) {
         var places = QueryPlaces(catalog, entity)
         do throws(StoreError) { _ = try places.node(condition) } catch { throw refused(error, range) }

@@ -1,19 +1,19 @@
-// The words of a query's text: names, values, operators, one after the other. What a word is depends on where it stands.
+// The tokens of a query's text: names, values, operators. The context decides how one is read.
 
 import Foundation
 
-/// A position in a text that is being read. What it reads, it reads with its place, for messages.
+/// A scanner of a text. It returns ranges with names and words, for messages.
 struct TextScanner {
     let text: String
     private let bytes: [UInt8]
     private(set) var offset = 0
-    /// How many parentheses, brackets and `not` are open.
+    /// The number of open parentheses, brackets and `not`.
     private var depth = 0
 
     static let depthLimit = 200
     static let sizeLimit = 1 << 20
 
-    /// The words that have a meaning of their own; as names they stand in backquotes, as values in quotes.
+    /// The reserved words. As names they need backquotes, as values quotes.
     static let keywords: Set<String> = [
         "all", "and", "begins", "between", "contains", "false", "in", "is", "like", "missing", "nocase", "not", "null", "or", "true",
         "with",
@@ -44,14 +44,14 @@ struct TextScanner {
         QueryTextError(text, range, message, expected: expected)
     }
 
-    /// The error that something else stands here than what was expected.
+    /// Returns the error for an unexpected word or sign at the position.
     func unexpected(expected: String) -> QueryTextError {
         guard !isAtEnd else { return error(offset..<offset, "the text ends here", expected: expected) }
         let range = wordRange
         return error(range, "\"\(string(range.prefix(60)))\(range.count > 60 ? "…" : "")\" cannot stand here", expected: expected)
     }
 
-    /// The word, or the one sign, at the position.
+    /// The range of the word, or of the single sign, at the position.
     private var wordRange: Range<Int> {
         var end = offset
         while end < bytes.count, TextScanner.isInValue(bytes[end]) { end += 1 }
@@ -74,7 +74,7 @@ struct TextScanner {
 
     // MARK: - Signs and keywords
 
-    /// Takes a sign and the space behind it, if it is next.
+    /// Skips a sign and the space after it, if it is next.
     mutating func take(_ sign: StaticString) -> Bool {
         let length = sign.utf8CodeUnitCount
         guard offset + length <= bytes.count,
@@ -85,14 +85,14 @@ struct TextScanner {
         return true
     }
 
-    /// The short word that is next, in lower case: it may be a keyword. Nil if there is none.
+    /// The next word in lower case if it is short enough for a keyword; nil if there is none.
     private var shortWord: String? {
         var end = offset
         while end < bytes.count, TextScanner.isInName(bytes[end]) { end += 1 }
         return end > offset && end - offset <= 8 ? string(offset..<end).lowercased() : nil
     }
 
-    /// The keyword that is next, in lower case.
+    /// The next word in lower case if it is a keyword.
     var nextKeyword: String? { shortWord.flatMap { TextScanner.keywords.contains($0) ? $0 : nil } }
 
     mutating func take(keyword: String) -> Bool {
@@ -108,7 +108,7 @@ struct TextScanner {
 
     // MARK: - Names
 
-    /// Letters, digits, `_`, and everything that is not ASCII.
+    /// Returns whether a byte is a letter, a digit, `_`, or not ASCII.
     private static func isInName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -121,7 +121,7 @@ struct TextScanner {
         name.isEmpty || keywords.contains(name.lowercased()) || !name.utf8.allSatisfy(isInName)
     }
 
-    /// One name of a path, without the space behind it.
+    /// Reads one name of a path, without the space after it.
     mutating func name() throws(QueryTextError) -> (name: String, range: Range<Int>) {
         let start = offset
         if next == UInt8(ascii: "`") { return (try backquoted(), start..<offset) }
@@ -135,7 +135,7 @@ struct TextScanner {
         return (string(start..<offset), start..<offset)
     }
 
-    /// Two backquotes stand for one of the name's own.
+    /// Reads a name in backquotes; two backquotes are one of the name's own.
     private mutating func backquoted() throws(QueryTextError) -> String {
         let start = offset
         var name: [UInt8] = []
@@ -160,7 +160,7 @@ struct TextScanner {
 
     // MARK: - Values
 
-    /// Whatever is no space, no sign and no quote: `2026-01-02T03:04:05Z` is one word.
+    /// Returns whether a byte is no space, sign or quote: `2026-01-02T03:04:05Z` is one word.
     private static func isInValue(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, 0x7F, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: "\""),
@@ -169,7 +169,7 @@ struct TextScanner {
         }
     }
 
-    /// A bare word, without the space behind it; nil if there is none.
+    /// Reads a bare word, without the space after it; nil if there is none.
     mutating func word() -> (text: String, range: Range<Int>)? {
         let start = offset
         while offset < bytes.count, TextScanner.isInValue(bytes[offset]) { offset += 1 }
@@ -178,7 +178,9 @@ struct TextScanner {
 
     var isAtQuote: Bool { next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") }
 
-    /// A text in quotes of either kind, with the escapes of JSON (RFC 8259 §7) and `\'`; without the space behind it.
+    /// Reads a text in quotes of either kind, without the space after it.
+    ///
+    /// It has the escapes of JSON (RFC 8259 §7) and `\'`.
     mutating func quoted() throws(QueryTextError) -> String {
         let start = offset, quote = next
         var result: [UInt8] = []

@@ -1,7 +1,7 @@
-// What an entity of a schema has from those that it descends from.
+// Parts of an entity that are inherited from its ancestors.
 
 extension Schema {
-    /// The entities that one descends from, the nearest first. Ends where a name is not known or comes again.
+    /// Returns the ancestors of an entity, the nearest first, up to an unknown or repeated name.
     package func ancestors(of entity: EntityDefinition) -> [EntityDefinition] {
         var result: [EntityDefinition] = [], next = entity.parent
         while let name = next, name != entity.name, !result.contains(where: { $0.name == name }),
@@ -13,12 +13,12 @@ extension Schema {
         return result
     }
 
-    /// An attribute of an entity or of one that it descends from.
+    /// Returns an attribute of an entity or of an ancestor.
     package func attribute(_ name: String, of entity: EntityDefinition) -> AttributeDefinition? {
         ([entity] + ancestors(of: entity)).lazy.compactMap { $0.attributes.first { $0.name == name } }.first
     }
 
-    /// A relationship of an entity or of one that it descends from, with the entity that declares it.
+    /// Returns a relationship of an entity or of an ancestor, with the entity that declares it.
     func relationship(_ name: String, of entity: EntityDefinition) -> (RelationshipDefinition, EntityDefinition)? {
         for owner in [entity] + ancestors(of: entity) {
             if let found = owner.relationships.first(where: { $0.name == name }) { return (found, owner) }

@@ -1,15 +1,16 @@
-// What is wrong with a schema, whoever wrote it: the rules that hold between its entities, attributes and relationships.
+// The validation of a schema: rules between its entities, attributes and relationships.
 
 extension Schema {
-    /// Everything that keeps this schema from being used, in the order of its declarations; empty if it is sound.
+    /// Returns the errors of the schema in the order of its declarations; empty if it is sound.
     ///
-    /// A name consists of the letters a–z and A–Z, digits and `_`; an entity's begins with a letter, a field's with a
-    /// letter or `_`. Names are ASCII because they are compared by bytes everywhere, and look-alikes would be two names.
+    /// A name consists of the letters a–z and A–Z, digits and `_`. An entity's begins with a
+    /// letter, a field's with a letter or `_`. Names are ASCII, since they compare by bytes
+    /// everywhere and look-alikes would be two names.
     public func problems() -> [SchemaError] {
         locatedProblems().map(\.error)
     }
 
-    /// The same, with the part of the declaration concerned, for those who can show a line for it.
+    /// Returns the errors with the part of the declaration concerned, for messages with a line.
     package func locatedProblems() -> [SchemaProblem] {
         var validation = SchemaValidation(schema: self)
         validation.run()
@@ -18,7 +19,7 @@ extension Schema {
 }
 
 extension AttributeType {
-    /// The word for the type in a description file and in error texts: `int`, `enum`, `[string]`.
+    /// The type's name in a description file and in error texts: `int`, `enum`, `[string]`.
     package var word: String {
         switch self {
         case .bool: "bool"

@@ -1,4 +1,4 @@
-/// A problem and the part of the schema that it is about.
+/// An error of a schema, and the part of the declaration concerned.
 package struct SchemaProblem: Sendable, Hashable {
     package enum Part: Sendable, Hashable {
         case entity

@@ -1,4 +1,4 @@
-// Rules of a schema that concern declared indexes.
+// Rules for declared indexes.
 
 extension SchemaValidation {
     // MARK: Declared indexes

@@ -1,4 +1,4 @@
-// Rules of a schema that concern parents and defaults.
+// Rules for parents and defaults.
 
 extension SchemaValidation {
     // MARK: Parents

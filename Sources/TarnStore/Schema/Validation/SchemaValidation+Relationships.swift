@@ -1,4 +1,4 @@
-// Rules of a schema that concern keys that hold a parent's, joins, and delete rules.
+// Rules for keys that hold a parent's key, for joins, and for delete rules.
 
 extension SchemaValidation {
     // MARK: Keys that hold a parent's

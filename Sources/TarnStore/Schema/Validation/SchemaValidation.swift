@@ -1,5 +1,6 @@
+/// The validation of a schema; it collects all problems.
 struct SchemaValidation {
-    /// A name on an entity: where an inverse would live.
+    /// The name of an inverse at an entity.
     private struct Seat: Hashable {
         var entity: String
         var name: String
@@ -8,7 +9,7 @@ struct SchemaValidation {
     let schema: Schema
     private(set) var problems: [SchemaProblem] = []
     let entities: [String: EntityDefinition]
-    /// Inverses that are not declared at their destination, and who named them first.
+    /// Inverses not declared at their destination, and the first relationship that names each.
     private var claims: [Seat: String] = [:]
 
     init(schema: Schema) {
@@ -70,7 +71,7 @@ struct SchemaValidation {
             if values.isEmpty {
                 report(entity, .attribute(name, .values), name, "an enum needs its values: list at least one")
             }
-            // By bytes: Swift's == would take two different spellings of one accented letter for a duplicate.
+            // Bytes are compared: Swift's == treats two encodings of one accented letter as equal.
             var seen: Set<[UInt8]> = []
             for value in values where !seen.insert(Array(value.utf8)).inserted {
                 report(entity, .attribute(name, .values), name, "the value \"\(value)\" is listed twice: remove one")
@@ -160,9 +161,11 @@ struct SchemaValidation {
         }
     }
 
-    /// Three cases: 1. the destination has an attribute of that name, which is always wrong; 2. it declares a
-    /// relationship of that name, which must be the same relationship seen from there; 3. it declares nothing of that
-    /// name, and nobody else may have given it the same name.
+    /// Checks the inverse of a relationship. There are three cases:
+    ///
+    /// 1. The destination has an attribute of that name, which is always wrong.
+    /// 2. It declares a relationship of that name, which must be the same one seen from there.
+    /// 3. It declares nothing of that name; then no other relationship may name the same inverse.
     private mutating func checkInverse(
         _ inverse: String, of relationship: RelationshipDefinition, on entity: EntityDefinition,
         at destination: EntityDefinition
@@ -218,7 +221,9 @@ struct SchemaValidation {
         }
     }
 
-    /// Whether the first field is declared after the second: what concerns both is reported once, at the later one.
+    /// Returns whether the first field is declared after the second.
+    ///
+    /// A problem of both is reported once, at the later one.
     private func isAfter(_ entity: EntityDefinition, _ name: String, _ other: EntityDefinition, _ otherName: String)
         -> Bool
     {

@@ -30,8 +30,7 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
         ///
         /// The relationship is one-to-one, or a list of which a record can be in only one.
         case relationshipConflict = "relationship.conflict"
-        /// A record with local changes that the server does not have. It, or fields of it, are
-        /// kept.
+        /// A record with local changes that the server lacks. It, or fields of it, are kept.
         case localKept = "local.kept"
         /// A record that is deleted at the server, but that delete rules keep.
         case deleteDenied = "record.deleteDenied"

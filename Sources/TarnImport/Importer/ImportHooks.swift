@@ -5,14 +5,14 @@ public import TarnStore
 
 /// Closures that an importer calls, on the importing thread.
 public struct ImportHooks {
-    /// Edits or leaves out an element that a response lists, before it is drafted.
+    /// The hook that edits or leaves out a listed element before it is drafted.
     ///
     /// The closure receives the entity and the element's JSON. It may change the JSON, including
     /// keys: it runs before the identity is determined. If it returns false, the element is left
     /// out. The JSON must be valid and within the parser's depth; otherwise the element is skipped
     /// with the diagnostic `hook.invalid`.
     public var beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)?
-    /// Completes the key of a record whose JSON lacks parts of it, nested records included.
+    /// The hook that completes the key of a record whose JSON lacks parts of it, nested or not.
     ///
     /// The closure receives the entity, the record's JSON, and that of the enclosing record, if
     /// any. It returns texts and numbers by the names of the key's attributes and relationships. It
@@ -21,12 +21,12 @@ public struct ImportHooks {
     public var injectKey: KeyInjection?
     /// A function of the entity, the record's JSON and that of the enclosing record.
     public typealias KeyInjection = (_ entity: String, _ json: JSONValue, _ parent: JSONValue?) -> [String: JSONValue]
-    /// Edits or leaves out a draft before it is merged, drafts of nested records included.
+    /// The hook that edits or leaves out a draft before it is merged, nested records included.
     ///
     /// If the closure returns false, the record is left out: it counts as skipped, and the stored
     /// record is kept.
     public var afterDraft: ((_ draft: inout ImportedDraft) -> Bool)?
-    /// Runs after the merge, in the same transaction, with the report. An error fails the unit.
+    /// The hook that runs after the merge, in the same transaction. An error fails the unit.
     public var afterMerge: ((_ report: ImportReport, _ writer: inout StoreWriter) throws -> Void)?
 
     var isEmpty: Bool { beforeDraft == nil && injectKey == nil && afterDraft == nil && afterMerge == nil }

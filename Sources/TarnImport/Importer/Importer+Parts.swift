@@ -14,7 +14,7 @@ extension Importer {
         public var bodySize = 16 << 30
         /// The limit on what is parsed at once: a larger body is split at its list's elements.
         ///
-        /// At most 4 GiB.
+        /// It is less than 4 GiB.
         public var documentSize = 256 << 20 {
             didSet { precondition(documentSize > 0 && documentSize < 4 << 30, "limits.documentSize is from 1 byte to 4 GiB") }
         }

@@ -7,7 +7,7 @@
 // A part is the text between two commas of the list, in brackets of its own. The frame is
 // everything else, with an empty list. The splitter follows only brackets, strings and the keys on
 // the way to the list. The parsers decide whether parts and frame are JSON. They get every byte
-// except the commas at the cuts, so that the reader rejects an invalid document as a whole.
+// except the commas at the cuts, so no invalid document passes unnoticed.
 
 internal import TarnStore
 

@@ -3,7 +3,8 @@ import CSimdJSON
 
 /// The parsed document as simdjson's tape. Valid as long as its parser keeps the document.
 ///
-/// A word has 64 bits: a type in the top 8 bits, and a payload in the rest (its `doc/tape.md`).
+/// A word has 64 bits: a type in the top 8 bits, and a payload in the rest (simdjson's
+/// `doc/tape.md`).
 struct Tape {
     let words: UnsafeBufferPointer<UInt64>
     let strings: UnsafeRawPointer

@@ -14,8 +14,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - decode: converts the JSON of a response; not called for null. Nil refuses the value: it
-    ///     is
-    ///     reported, and the stored value is kept.
+    ///     is reported, and the stored value is kept.
     ///   - encode: converts the attribute's value, as JSON, to the JSON that is sent. Nil sends
     ///     nothing.
     public init(

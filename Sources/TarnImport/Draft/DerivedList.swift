@@ -1,21 +1,25 @@
 internal import TarnStore
 
-/// What a response says about the other end of a relationship that is stored there: applied when the unit is merged.
+/// A list of a derived relationship in a response. The merge applies it to the members.
 struct DerivedList {
-    /// Of the record that has the relationship, and the relationship among its slots.
+    /// The plan of the record that has the relationship, and the slot of the relationship.
     var plan: Int32
     var slot: Int32
     /// The record that has the relationship.
     var target: KeptBytes
-    /// The records that it leads to, among the members of all lists; those that came as objects are in the drafts.
+    /// The range of the listed records in the members of all lists.
+    ///
+    /// Members that are objects have drafts, too.
     var members = 0..<0
-    /// Whether members that are not listed stay.
+    /// Whether stored members that the list lacks are kept.
     var keepsOthers: Bool
-    /// Whether references have to be set when the drafts are stored.
+    /// Whether references must be set after the drafts are stored.
     var hasUnset = false
-    /// The path of the listed record that it stands in, and how that leads to it; only where somebody may ask.
+    /// The path of the listed record, and the rest of the path to the list.
+    ///
+    /// Both are empty if no diagnostic can need them.
     var record = KeptBytes()
     var path = KeptBytes()
-    /// Of the record and the relationship.
+    /// The hash of the record and the relationship.
     var hash: UInt64 = 0
 }

@@ -1,5 +1,5 @@
-// What a unit says of relationships whose references stand in the other records: lists, and their members, in flat memory. A response may
-// have as many lists as records, so none of them is an object of its own.
+// The lists of derived relationships of a unit and their members, in flat memory. A response may
+// have as many lists as records, so no list is an object of its own.
 
 internal import TarnStore
 
@@ -18,7 +18,7 @@ struct DerivedLists: ~Copyable {
         arena.removeAll()
     }
 
-    /// Valid until more is kept.
+    /// Returns kept bytes, valid until more bytes are kept.
     func bytes(_ kept: KeptBytes) -> Bytes { arena.bytes(kept.start..<kept.start + kept.count) }
 
     func text(_ kept: KeptBytes) -> String { String(decoding: bytes(kept), as: UTF8.self) }
@@ -31,23 +31,25 @@ struct DerivedLists: ~Copyable {
 
     mutating func keep(_ bytes: [UInt8]) -> KeptBytes { bytes.withUnsafeBytes { keep($0) } }
 
-    /// Keeps what the closure writes.
+    /// Keeps the bytes that the closure writes.
     mutating func keep(_ write: (inout ByteWriter) -> Void) -> KeptBytes {
         let start = arena.count
         write(&arena)
         return KeptBytes(start: start, count: arena.count - start)
     }
 
-    /// Adds a member of the list that is next.
+    /// Adds a member of the next list.
     mutating func addMember(_ key: Bytes, isUnset: Bool, seed: UInt64) {
         members.append(
             DerivedMember(key: keep(key), isUnset: isUnset, hash: hasher.hash(key, kind: seed), list: Int32(lists.count)))
     }
 
-    /// Forgets the members of a list that cannot be used.
+    /// Removes the members of an unusable list.
     mutating func dropMembers(from first: Int) { members.removeSubrange(first...) }
 
-    /// - Parameter seed: of the relationship, the same for all that stand for it.
+    /// Adds a list.
+    ///
+    /// - Parameter seed: the identity of the relationship, shared by all entities that inherit it.
     mutating func add(_ list: DerivedList, seed: UInt64) {
         var list = list
         list.hash = hasher.hash(bytes(list.target), kind: seed)

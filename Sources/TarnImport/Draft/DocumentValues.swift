@@ -1,24 +1,27 @@
-// What the sources of a mapping take from beside the records: once for a document, as JSON on a tape of its own.
+// The values that mapping sources take from outside of the records, once per document, as JSON on a
+// separate tape.
 
 internal import TarnStore
 
 final class DocumentValues {
-    /// As it is handed down for every record, without being counted.
+    /// An unretained reference, passed on for every record without reference counting.
     typealias Reference = Unmanaged<DocumentValues>
 
-    /// Nil if there are no sources.
+    /// The parser of the values; nil if there are no sources.
     private let parser: JSONParser?
     private(set) var tape: Tape?
-    /// Of each source the place on the tape; -1 if it is not there.
+    /// For each source, the place of its value on the tape; -1 if it is absent.
     private(set) var places: [Int] = []
-    /// What code says of the keys of records that do not say them.
+    /// The hook that completes keys.
     var keyInjection: ImportHooks.KeyInjection?
-    /// Of the first record that the document lists.
+    /// The position of the first record that the document lists.
     private(set) var firstPosition = 0
 
-    /// - Parameter hasSources: whether a mapping takes anything of it.
+    /// - Parameter hasSources: whether the mapping has document sources.
     init(hasSources: Bool) throws(ImportError) { parser = hasSources ? try JSONParser() : nil }
 
+    /// Collects the values of the sources from a document and its context.
+    ///
     /// - Parameter document: the whole document; nil if it is read in parts.
     func fill(_ sources: [DocumentSource], _ context: ImportContext, _ document: Tape?) {
         firstPosition = context.firstPosition
@@ -33,7 +36,8 @@ final class DocumentValues {
             if DocumentValues.append(source, context, document, to: &text) { present.append(index) } else { text.truncate(to: before) }
         }
         text.append(UInt8(ascii: "]"))
-        // A constant of a program that is no JSON is left out with all others, which a mapping's problems name before.
+        // An invalid constant of a program makes all values absent. `Mapping.problems(for:)`
+        // reports it.
         guard let tape = try? parser.parse(text.bytes) else { return }
         self.tape = tape
         var next = 0
@@ -43,7 +47,7 @@ final class DocumentValues {
         }
     }
 
-    /// False if there is no such value; what was appended does not count then.
+    /// Appends a value as JSON. Returns false if it is absent; the caller then truncates the text.
     private static func append(
         _ source: DocumentSource, _ context: ImportContext, _ document: Tape?, to text: inout ByteWriter
     ) -> Bool {
@@ -70,7 +74,7 @@ final class DocumentValues {
                 document.appendText(first, to: &text)
                 return true
             }
-            // As everywhere: of values that are all null, null.
+            // As for all values: if all of them are null, the result is null.
             guard found.isEmpty || found.contains(where: { document.kind($0) != .null }) else {
                 text.append("null")
                 return true

@@ -1,46 +1,46 @@
-// What one unit says about each record: every record once, however often it was met.
+// The drafts of a unit: one per record, however often the record occurs.
 
 internal import TarnStore
 
-/// The drafts of a unit: (entity, storage key) → a body with the fields that were said.
+/// The drafts of a unit: (root entity, storage key) → a body with the fields that are present.
 struct DraftList: ~Copyable {
     struct Draft {
         var plan: Int32
-        /// The plan of the topmost entity of the tree.
+        /// The plan of the tree's topmost entity.
         var root: Int32
-        /// Whether a response lists it, or a nested object had all that is required.
+        /// Whether a response lists the record, or a nested object has all required fields.
         var isComplete: Bool
         var isWide: Bool
         var keyLength: UInt8
         var key: Int
         var body: Int
         var bodyLength: Int
-        /// The first eight bytes of the key, so that most comparisons need no more.
+        /// The first eight bytes of the key, which decide most comparisons.
         var prefix: UInt64
         var hash: UInt64
-        /// The JSON that said exactly what the body says, if it is kept; -1 if not.
+        /// The index of the kept JSON that is equivalent to the body; -1 if there is none.
         var excerpt: Int32 = -1
-        /// Whether the response says that the record is no more.
+        /// Whether the response reports the record as deleted.
         var isDeleted = false
-        /// Whether a rule says that it is of exactly the plan's entity.
+        /// Whether a rule chooses exactly the plan's entity.
         var isExact = false
     }
 
     private(set) var drafts: [Draft] = []
-    /// Records are of one tree of entities, whatever their kind.
+    /// The inheritance trees. A record belongs to a tree, whatever its concrete entity.
     var kinds = PlanKinds()
     var plans: [EntityPlan] = []
     private var arena = ByteWriter(capacity: 1 << 20)
     private var slots: [Int32] = Array(repeating: -1, count: 1 << 12)
     private let hasher = KeyedHash()
     private var merged = BodyBuilder()
-    /// With the body that each stands for.
+    /// Kept JSON, each with the offset of the body that it is equivalent to.
     private var excerpts: [(json: Excerpt, body: Int)] = []
-    /// Records that were met again and said something else about the same field.
+    /// The number of repeated records with a different value for the same field.
     private(set) var conflicts = 0
 
     var count: Int { drafts.count }
-    /// Of everything that is kept.
+    /// The number of bytes that are kept.
     var byteCount: Int { arena.count }
 
     func key(_ draft: Draft) -> Bytes { arena.bytes(draft.key..<draft.key + Int(draft.keyLength)) }
@@ -57,7 +57,7 @@ struct DraftList: ~Copyable {
         conflicts = 0
     }
 
-    /// The draft of a record of that plan's tree.
+    /// Returns the draft of a record in the plan's tree.
     func find(_ plan: Int, _ key: Bytes) -> Int? {
         let root = kinds.root(of: plan)
         return find(root, key, hash(root, key))
@@ -76,12 +76,13 @@ struct DraftList: ~Copyable {
         return nil
     }
 
-    /// Adds what an object says. A record that is there already gets the union: the later value of a field counts.
+    /// Adds an object's body. If the record has a draft, both are united: the later value wins.
     ///
     /// - Parameters:
-    ///   - knownWins: the earlier value of a field counts.
-    ///   - deletion: whether the object says that the record is no more, or that it is there after all; nil if it says neither.
-    /// - Returns: the index of the draft if it was there and says the same.
+    ///   - knownWins: whether the earlier value wins.
+    ///   - deletion: whether the object reports the record as deleted (true) or present (false);
+    ///     nil for neither.
+    /// - Returns: the index of the existing draft if the body is equal to it.
     mutating func add(
         _ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool, isExact: Bool = false, knownWins: Bool = false,
         deletion: Bool? = nil
@@ -120,10 +121,12 @@ struct DraftList: ~Copyable {
         return nil
     }
 
-    /// Makes a draft one of the entity that a record is said to be now: of the more special one of two that descend from each other, else
-    /// of that which counts.
+    /// Changes the plan of a draft to the entity of a repeated object, if that entity wins.
     ///
-    /// - Returns: the fields of the other one that it does not have.
+    /// If one of the two entities descends from the other, the more specific one wins, unless a
+    /// rule chose only the other one exactly. Otherwise, the entity of the winning values wins.
+    ///
+    /// - Returns: the fields of the losing entity that the winning one does not have.
     private mutating func changeKind(_ index: Int, to plan: Int, isExact: Bool, knownWins: Bool) -> Set<UInt16> {
         let known = Int(drafts[index].plan)
         if kinds.isKind(known, of: plan), drafts[index].isExact || !isExact || known == plan {
@@ -143,10 +146,10 @@ struct DraftList: ~Copyable {
         return Set(loser.fields.map(\.id)).subtracting(winner.fields.map(\.id))
     }
 
-    /// Keeps the JSON of an object that says what a draft says, and nothing beyond it, so that it is recognised.
+    /// Keeps the JSON of an object that is equivalent to a draft, to recognize it when repeated.
     mutating func keep(_ tape: Tape, _ object: Int, for index: Int) {
         let kept = Int(drafts[index].excerpt)
-        // One for each body, or values that the body does not hold could fill the memory.
+        // One per body. Otherwise, values that the body does not contain could fill the memory.
         guard kept < 0 || excerpts[kept].body != drafts[index].body,
             let json = Excerpt(tape, object, into: &arena)
         else { return }
@@ -154,14 +157,14 @@ struct DraftList: ~Copyable {
         excerpts.append((json, drafts[index].body))
     }
 
-    /// Whether an object is known to say what a draft says.
+    /// Returns whether an object is known to be equivalent to a draft.
     func isKnown(_ tape: Tape, _ object: Int, for index: Int) -> Bool {
         let kept = Int(drafts[index].excerpt)
         guard kept >= 0, excerpts[kept].body == drafts[index].body else { return false }
         return excerpts[kept].json.matches(tape, object, in: arena.bytes)
     }
 
-    /// The indexes of all drafts, by entity and key: the order of the tables.
+    /// Returns the indexes of all drafts by entity and key: the order of the tables.
     func sorted() -> [Int] {
         drafts.indices.sorted { a, b in
             let x = drafts[a], y = drafts[b]
@@ -202,7 +205,9 @@ struct DraftList: ~Copyable {
 
     private func hash(_ root: Int32, _ key: Bytes) -> UInt64 { hasher.hash(key, kind: UInt64(truncatingIfNeeded: root)) }
 
-    /// How far all drafts are from the slots of their hashes, together: the work that finding each of them takes, beside one look a draft.
+    /// The sum of the distances of all drafts from the slots of their hashes.
+    ///
+    /// It is the number of probes, beyond one per draft, for finding every draft once.
     var displacement: Int {
         slots.indices.reduce(0) { sum, slot in
             slots[slot] < 0 ? sum : sum + (slot - Int(truncatingIfNeeded: drafts[Int(slots[slot])].hash)) & (slots.count - 1)

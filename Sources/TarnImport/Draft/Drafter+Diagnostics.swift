@@ -1,9 +1,11 @@
-// What could not be taken as it came, and where it stands in the response.
+// The diagnostics of drafts, with their paths in the response.
 
 internal import TarnStore
 
 extension Drafter {
-    /// A path without a walk over the records before this one. What does not stand in the document is named by its record.
+    /// Returns the path of a value, without a scan of earlier records.
+    ///
+    /// A value outside of the document has the path of its record.
     mutating func path(_ tape: Tape, _ index: Int) -> String {
         if let main, tape.words.baseAddress != main.words.baseAddress { return path(main, current) }
         let record = origin.position < 0 ? origin.list : "\(origin.list)[\(origin.position)]"
@@ -32,7 +34,7 @@ extension Drafter {
             skipped += 1
             skippedByEntity[plan.entity.name, default: 0] += 1
         }
-        // Finding the path walks the document: not for the millionth of a kind.
+        // Finding the path scans the document: not for every diagnostic of a group.
         guard diagnostics.keepsNext(code, plan.entity.name, field) else { return }
         diagnostics.add(
             Diagnostic(
@@ -50,9 +52,10 @@ extension Drafter {
                 message: "absent, and the schema requires a value; a stored value is kept"))
     }
 
-    /// The plan by which an object is drafted: that of the most special entity which the rules choose.
+    /// Returns the plan by which an object is drafted: the most specific one that the rules choose.
     ///
-    /// - Returns: nil if they choose none, and the record is skipped, unless it says that it is no more. `isExact`: a rule names the entity, and nothing could be more special.
+    /// - Returns: nil if no rule holds and the record is skipped; a deleted record is not.
+    ///   `isExact`: a rule names the entity, and no further rule can choose a more specific one.
     func chosen(_ plan: Int, _ tape: Tape, _ object: Int) -> (plan: Int, isExact: Bool)? {
         var plan = plan, isExact = false
         while let choice = self.plan.plans[plan].choice {
@@ -63,7 +66,7 @@ extension Drafter {
                 plan = next
             case .itself: return (plan, false)
             case .none:
-                // What is no more need not say what it was.
+                // A deleted record need not match any rule.
                 let policies = self.plan.plans[plan].policies
                 guard policies.hasTombstone, policies.tombstone?.matches(tape, object) == true else { return nil }
                 return (plan, false)
@@ -76,7 +79,7 @@ extension Drafter {
         report(.entityUnknown, tape, index, plan, nil, nil, "no rule says which \(plan.entity.name) this is; it is skipped")
     }
 
-    /// Skips an element of which a hook made something that cannot be read.
+    /// Skips an element that a hook made invalid or too deep.
     mutating func reportInvalid(_ tape: Tape, _ index: Int, _ position: Int) {
         report(.hookInvalid, tape, index, plan.plans[position], nil, nil, "a hook made of it what is no JSON, or too deep; it is skipped")
     }

@@ -1,10 +1,11 @@
-// From JSON to the encoding of a record's key, which may hold the key of another record.
+// The encoding of a record's key, which may contain the key of another record.
 
 internal import TarnStore
 
 extension Drafter {
-    /// Appends the whole encoding of the key of an object whose slots were located. False if a part is missing or of a wrong
-    /// type.
+    /// Appends the whole encoding of an object's key. The slots must be located.
+    ///
+    /// - Returns: false if a part is missing or has a wrong type.
     static func appendKey(
         _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ found: borrowing PlaceList, _ owner: KeyOwner?,
         _ values: DocumentValues.Reference, to writer: inout ByteWriter
@@ -38,9 +39,9 @@ extension Drafter {
         return true
     }
 
-    /// The key of the record that another one's key holds, from what its JSON says of it.
+    /// Appends the key of the record that another record's key contains, from its JSON.
     ///
-    /// - Parameter parent: the object of that other record; -1 if this one does not stand in it.
+    /// - Parameter parent: the object of that other record; -1 if this record is not nested in it.
     private static func appendOwnerKey(
         _ tape: Tape, _ plans: [EntityPlan], _ index: Int, _ plan: EntityPlan, _ parent: Int, _ values: DocumentValues.Reference,
         to writer: inout ByteWriter
@@ -52,12 +53,13 @@ extension Drafter {
         if plan.hasKeyExtras || values._withUnsafeGuaranteedRef({ $0.keyInjection != nil }) {
             Drafter.resolve(tape, plans, plan, index, Surroundings(parent: parent), values, keyOnly: true, &found)
         }
-        // As deep as keys hold keys in the schema.
+        // The recursion is bounded by the nesting of keys in the schema.
         return appendKey(tape, plans, plan, index, found, nil, values, to: &writer)
     }
 
-    /// The encoding of a key of which one component stands in the JSON by itself. False if there are more, or it is of a wrong
-    /// type.
+    /// Appends the encoding of a key from a bare component, completed by the owner's key.
+    ///
+    /// - Returns: false if the key has further components, or the component has a wrong type.
     static func appendBareKey(
         _ tape: Tape, _ index: Int, _ plan: EntityPlan, _ owner: KeyOwner?, to writer: inout ByteWriter
     ) -> Bool {

@@ -1,10 +1,11 @@
-// Where the values of an object stand: one pass over its keys, and over those of nested objects that a key path leads into.
+// The location of an object's values.
 
 internal import TarnStore
 
 extension Drafter {
-    /// Finds the place of every slot's value in an object: one pass over its keys, and over those of nested objects that a
-    /// key path leads into.
+    /// Finds the place of every slot's value in an object.
+    ///
+    /// It is one pass over the object's keys, and over those of nested objects on a key path.
     static func locate(
         _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int, _ found: inout PlaceList,
         _ prefix: inout [String]
@@ -24,8 +25,9 @@ extension Drafter {
                     } else if taker.rank < found[taker.place].rank
                         || (taker.rank == found[taker.place].rank && !taker.isKey)
                     {
-                        // The first alternate that is present counts; of a key that occurs twice, the last. Only what
-                        // identifies a record is taken from the first, since `locateKey` looks no further.
+                        // The first alternate that is present wins. Of a key that occurs twice, the
+                        // last one wins, except for keys of the record: `locateKey` stops at the
+                        // first one.
                         found[taker.place].value = value
                         found[taker.place].rank = taker.rank
                     }
@@ -43,7 +45,9 @@ extension Drafter {
         }
     }
 
-    /// As `locate`, for the key alone: most objects say their key early, and then the rest is not looked at. Counts nothing.
+    /// Finds the places of the key only, without counting unmapped keys.
+    ///
+    /// Most objects have their key early; the rest is not scanned then.
     static func locateKey(
         _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int = 0, _ found: inout PlaceList
     ) {

@@ -1,22 +1,24 @@
-// What a draft says of relationships: references to the records that nested objects and bare keys stand for.
+// The relationships of a draft: references to the records of nested objects and bare keys.
 
 internal import TarnStore
 
 extension Drafter {
-    /// What is known of a record that is nested in the one that is drafted now.
+    /// Returns the surroundings of a record that is nested in the current one.
     ///
     /// - Parameters:
-    ///   - slot: the relationship that leads to it.
-    ///   - ordinal: its place in its list; -1 if it is in none.
+    ///   - slot: the relationship in which it is nested.
+    ///   - ordinal: its position in its list; -1 if it is in no list.
     func around(_ slot: Int, _ ordinal: Int = -1) -> Surroundings {
         Surroundings(parent: current, parentPlan: Int32(currentPlan), relationship: Int32(slot), position: ordinal)
     }
 
-    /// Puts the storage key that an object or a bare key stands for into `childKey`. An object is added to the children.
+    /// Writes the storage key of an object or a bare key into `childKey`, and queues the object.
     ///
     /// - Parameters:
-    ///   - owner: what is known of the key from where the object or the bare key stands.
-    ///   - isInside: whether it stands in the record's own JSON. What stands elsewhere is drafted there, if at all.
+    ///   - owner: the part of the key that the position determines.
+    ///   - isInside: whether the value is in the record's own JSON. Other values are not drafted
+    ///     here.
+    /// - Returns: whether there is a usable key.
     private mutating func reference(
         _ tape: Tape, _ index: Int, _ destination: Int, _ around: Surroundings, owner: KeyOwner? = nil, isInside: Bool = true
     ) -> Bool {
@@ -26,7 +28,7 @@ extension Drafter {
         case .object:
             if plan.hasChoices, plan.plans[destination].hasChoice {
                 guard let chosen = chosen(destination, tape, index) else {
-                    // It is reported in its turn.
+                    // Drafting the queued object reports this.
                     if isInside { children.append(Pending(index: index, plan: destination, isListed: false, around: remember(around))) }
                     return false
                 }
@@ -44,7 +46,7 @@ extension Drafter {
             let hasKey = Drafter.appendKey(tape, plan.plans, target, index, keyFound, known, values, to: &childKey)
             childKey.finishStorageKey(from: 0)
             guard isInside else { return hasKey }
-            // One without a key gets its turn all the same, and is reported there.
+            // An object without a key is queued all the same: drafting it reports this.
             var child = Pending(index: index, plan: destination, isListed: false, around: remember(around))
             if let own { (child.injectedKey, child.injectedTuple) = own }
             if hasKey { child.draft = list.find(destination, childKey.bytes) }
@@ -71,7 +73,7 @@ extension Drafter {
             return refer(to: derived.bytes(ownerKey), tape, current, position, plan)
         }
         let (source, index) = found.at(value, tape)
-        // An object there that has no key is not drafted from here, so nobody else reports it.
+        // An object outside has no draft from here, so a missing key is reported here.
         guard reference(source, index, destination, around(position), isInside: false) else {
             return reportRelationship(source, index, position, plan)
         }
@@ -80,7 +82,7 @@ extension Drafter {
 
     /// Sets a reference.
     ///
-    /// - Parameter place: where it stands, for errors.
+    /// - Parameter place: the location of the reference, for diagnostics.
     private mutating func refer(to target: Bytes, _ tape: Tape, _ place: Int, _ position: Int, _ plan: EntityPlan) {
         let slot = plan.slots[position]
         builder.field(slot.field) { $0.appendValue(tag: ValueTag.reference, target) }
@@ -119,7 +121,7 @@ extension Drafter {
         builder.field(plan.slots[position].field) { $0.append(references) }
     }
 
-    /// False if the element is no record, and makes the whole list unusable.
+    /// Adds an element to a list. Returns false if the element makes the list unusable.
     private mutating func add(
         _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan, isInside: Bool,
         to listed: inout ByteWriter, _ members: inout MemberSet
@@ -135,8 +137,10 @@ extension Drafter {
         return true
     }
 
-    /// A relationship whose references stand in the other records: nested objects get theirs from here, and the whole list is
-    /// noted, so that records that left it lose theirs.
+    /// Adds a list of a derived relationship: its references are stored in its members.
+    ///
+    /// Nested objects get their reference here. The list is kept for the merge, which clears the
+    /// references of former members.
     mutating func derivedList(_ tape: Tape, _ value: Int, _ position: Int, _ plan: EntityPlan, _ slot: Slot.Derived) {
         let kind = PlaceList.Place.kind(value)
         let (source, index) = found.at(value, tape)
@@ -176,7 +180,7 @@ extension Drafter {
         derived.add(note, seed: slot.seed)
     }
 
-    /// False if the element is no record, and makes the whole list unusable.
+    /// Adds an element to a derived list. Returns false if the element makes the list unusable.
     private mutating func addDerived(
         _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ plan: EntityPlan, _ slot: Slot.Derived, isInside: Bool,
         from first: Int, _ note: inout DerivedList
@@ -184,7 +188,7 @@ extension Drafter {
         let kind = tape.kind(element)
         guard kind != .null else { return true }
         let own = keepOwnKey()
-        // A reference in a list of the other record is no part of its key.
+        // A reference in a list of the member is not part of its key.
         let owner = slot.isListed ? nil : KeyOwner(field: slot.field, tuple: derived.bytes(own.tuple))
         let around = around(position, slot.isToMany ? ordinal : -1)
         let isReference = reference(tape, element, Int(slot.owner), around, owner: owner, isInside: isInside)
@@ -198,7 +202,7 @@ extension Drafter {
             children[last].injectedField = slot.field
             children[last].injectedKey = own.key
             children[last].injectedTuple = own.tuple
-            // One without a key is reported in its turn: what it lacks is not its owner.
+            // Drafting reports an object without a key: the key lacks more than its owner.
             children[last].position = slot.isOrdered ? UInt32(isReference ? derived.members.count - first : 0) : nil
         }
         guard isReference else { return true }

@@ -1,9 +1,10 @@
-// Values from elsewhere than the keys of a record's own object: around it, beside the document, or put together.
+// Values from outside of a record's own keys: from its surroundings, the document, or composed
+// texts.
 
 internal import TarnStore
 
 extension Drafter {
-    /// Completes what keys have found by what other sources give, for the key alone or for everything.
+    /// Adds the values of extra sources to the located places, for the key only or for all slots.
     static func resolve(
         _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ around: Surroundings, _ values: DocumentValues.Reference,
         keyOnly: Bool, _ found: inout PlaceList
@@ -25,7 +26,7 @@ extension Drafter {
         if let injection = values.keyInjection { inject(injection, tape, plan, object, around, &found) }
     }
 
-    /// Asks code for the parts of a key that nothing else says.
+    /// Calls the hook for the parts of a key that no other source has.
     private static func inject(
         _ injection: ImportHooks.KeyInjection, _ tape: Tape, _ plan: EntityPlan, _ object: Int, _ around: Surroundings,
         _ found: inout PlaceList

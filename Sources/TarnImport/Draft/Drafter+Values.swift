@@ -1,4 +1,4 @@
-// What a draft says of attributes: values by the rules of their slots, nulls, and what nothing takes.
+// The attributes of a draft: coerced values, nulls, and the unmapped rest.
 
 internal import TarnStore
 
@@ -15,7 +15,7 @@ extension Drafter {
         builder.field(slot.field) { $0.appendValueNull() }
     }
 
-    /// The value at a place, wherever that is.
+    /// Adds the attribute value at a place of any kind. Returns whether the type accepts it.
     mutating func attribute(at value: Int, _ tape: Tape, _ position: Int, _ plan: EntityPlan) -> Bool {
         if PlaceList.Place.isInside(value) { return attribute(tape, value, position, plan) }
         let kind = PlaceList.Place.kind(value)
@@ -24,7 +24,7 @@ extension Drafter {
         return attribute(source, index, position, plan)
     }
 
-    /// What a listed record gets that says nothing of an attribute.
+    /// Adds the value of an attribute that is absent from a listed record.
     mutating func absentAttribute(_ position: Int, _ plan: EntityPlan) -> Bool {
         let slot = plan.slots[position]
         guard slot.absentValue >= 0, let tape = documentValues.tape else {
@@ -39,7 +39,7 @@ extension Drafter {
         return attribute(tape, place, position, plan) || slot.isOptional
     }
 
-    /// A list of values that stand apart from each other.
+    /// Adds a list of values that are not adjacent on a tape.
     private mutating func listAttribute(_ tape: Tape, _ value: Int, _ position: Int, _ plan: EntityPlan) -> Bool {
         var text = ByteWriter()
         text.append(UInt8(ascii: "["))
@@ -76,7 +76,7 @@ extension Drafter {
         return false
     }
 
-    /// A value that goes through transformers. False if one of them, or the type, refuses it.
+    /// Adds a transformed value. Returns false if a transformer or the type refuses the value.
     private mutating func transformedAttribute(_ tape: Tape, _ index: Int, _ field: UInt16, _ rule: ValueRule) -> Bool {
         guard let value = rule.transformers.decode(JSONValue(tape, index)) else { return false }
         guard value != .null else {
@@ -91,9 +91,9 @@ extension Drafter {
         return isTaken
     }
 
-    /// Appends what nothing takes of an object, as JSON.
+    /// Appends the unmapped part of an object as JSON.
     ///
-    /// - Parameter isNeeded: whether an object without anything in it is appended too.
+    /// - Parameter isNeeded: whether an empty object is appended, too.
     /// - Returns: whether something was appended.
     static func appendRest(
         _ tape: Tape, _ object: Int, _ plan: EntityPlan, node: Int, isNeeded: Bool, to writer: inout ByteWriter
@@ -105,7 +105,7 @@ extension Drafter {
             let value = index + 1, before = writer.count
             let position = plan.nodes[node].table.find(tape.string(index))
             let entry = position.map { plan.nodes[node].entries[$0] }
-            // Keys beyond those that are counted are not in the table.
+            // Keys beyond the limit on unmapped keys are not in the table.
             let isKept = entry.map { $0.unmapped == KeyNode.Entry.kept } ?? true
             let child = entry.flatMap { $0.taker < 0 && $0.child >= 0 ? Int($0.child) : nil }
             if isKept || child != nil {

@@ -1,4 +1,5 @@
-// From a parsed document to drafts: every distinct object once, iteratively, in document order.
+// The conversion of a parsed document into drafts: every distinct object once, iteratively, in
+// document order.
 
 internal import TarnStore
 
@@ -7,73 +8,77 @@ struct Drafter: ~Copyable {
     var list = DraftList()
     var derived = DerivedLists()
     var diagnostics = DiagnosticLog()
-    /// Attributes that no object had yet.
+    /// The attributes that no object had yet.
     var presence: SlotPresence
-    /// Records without a usable key.
+    /// The number of skipped records: without a usable key or entity, or made invalid by a hook.
     var skipped = 0
-    /// The same by entity.
+    /// The number of skipped records by entity.
     var skippedByEntity: [String: Int] = [:]
-    /// What makes the unit fail.
+    /// The error that fails the unit.
     var failure: ImportError?
-    /// Keys, as a whole, of drafts of records that are no more.
+    /// The whole keys of deleted records, by draft.
     var tombstones: [Int: [UInt8]] = [:]
-    /// References of one-to-one relationships that are stored here, in the order of the document.
+    /// One-to-one references that the drafts store, in document order.
     var claims: [Claim] = []
-    /// An object that waits for its turn.
+    /// An object that waits to be drafted.
     struct Pending {
         var index: Int
         var plan: Int
         var isListed: Bool
-        /// Whether a rule says that it is of exactly the plan's entity.
+        /// Whether a rule chooses exactly the plan's entity.
         var isExact = false
-        /// What is known of it from where it stands, among the surroundings; -1 if nobody asks.
+        /// The index of the object's surroundings; -1 if no source needs them.
         var around: Int32 = -1
-        /// A reference that comes from where the object stands, not from its JSON.
+        /// A reference field that the object's position determines, not its JSON; 0 for none.
         var injectedField: UInt16 = 0
-        /// The key of the record that it belongs to; where no field is injected, only if the plan may take it.
+        /// The key of the record that the object belongs to.
+        ///
+        /// Without an injected field, it is set only if the plan may use it.
         var injectedKey = KeptBytes()
         /// The whole encoding of that key.
         var injectedTuple = KeptBytes()
         var position: UInt32?
-        /// The draft of the same record that was there when the object was found.
+        /// The draft of the same record that existed when the object was found.
         var draft: Int?
     }
 
-    /// Where the listed record that is drafted stands: its list, its position there, its place on the tape.
+    /// The location of the current listed record: its list, its position, its place on the tape.
     var origin = (list: "$", position: -1, place: Tape.root)
-    /// Words of tapes that a unit may still walk for the paths of lists, which are many: beyond it the record's path must do.
+    /// The remaining number of tape words to scan for the paths of lists and diagnostics in a unit.
+    ///
+    /// Lists are many. After that, paths end at the listed record.
     var pathBudget = Drafter.pathBudget
     static let pathBudget = 1 << 24
 
     private var stack: [Pending] = []
-    /// Of objects that wait for their turn; empty if no source asks for them.
+    /// The surroundings of waiting objects; empty if no source needs them.
     private var surroundings: [Surroundings] = []
     var children: [Pending] = []
     var found = PlaceList()
     var keyFound = PlaceList()
-    /// What is drafted now: on which tape, where, by which plan, and the key of what it belongs to, for plans that may take it.
+    /// The current tape, object and plan, and the enclosing record's key if the plan may use it.
     private(set) var main: Tape?
     private(set) var current = Tape.root
     private(set) var currentPlan = 0
     private(set) var ownerKey = KeptBytes()
-    /// The key of what is drafted now, and its whole encoding, once they are kept.
+    /// The current record's key and its whole encoding, once they are kept.
     private var ownKey: (key: KeptBytes, tuple: KeptBytes)?
-    /// The path of the listed record that is drafted, once it is kept.
+    /// The path of the current listed record, once it is kept.
     private var originPath: KeptBytes?
-    /// Of the document that the records are from.
+    /// The values of the current document.
     let documentValues: DocumentValues
-    /// The same, uncounted.
+    /// An unretained reference to `documentValues`.
     let values: DocumentValues.Reference
-    /// Whether code may say keys.
+    /// Whether a hook may complete keys.
     var injectsKeys = false
     private var prefix: [String] = []
     var key = ByteWriter(), childKey = ByteWriter()
-    /// The whole encoding of the key, if it is longer than a storage key shows.
+    /// The whole encoding of the key, if it is longer than a storage key can hold.
     private(set) var longKey: [UInt8] = []
     var builder = BodyBuilder()
     private var body = ByteWriter(capacity: 8192)
     private var combined = ByteWriter()
-    /// For what transformers make, and for lists whose elements stand apart from each other.
+    /// The parsers of transformed values, and of lists whose elements are not adjacent.
     var transformed: JSONParser?, joined: JSONParser?
 
     init(_ plan: ImportPlan, _ documentValues: DocumentValues) {
@@ -99,14 +104,14 @@ struct Drafter: ~Copyable {
         originPath = nil
     }
 
-    /// Takes from a document, and from beside it, what its records may take.
+    /// Collects the document values that its records may use.
     ///
-    /// - Parameter document: nil if it is read in parts.
+    /// - Parameter document: the whole document; nil if it is read in parts.
     mutating func begin(_ context: ImportContext, _ document: Tape?) {
         documentValues.fill(plan.documentSources, context, document)
     }
 
-    /// Says where the next listed record stands. The position is -1 if it is in no list.
+    /// Sets the location of the next listed record. The position is -1 if the record is in no list.
     mutating func locate(list: String, position: Int, place: Int) {
         origin = (list, position, place)
         originPath = nil
@@ -115,8 +120,8 @@ struct Drafter: ~Copyable {
     /// Drafts one listed record with everything nested in it.
     ///
     /// - Parameters:
-    ///   - parent: what it belongs to, by how it was asked for.
-    ///   - ordinal: its place in its list; -1 if it is in none.
+    ///   - parent: the record that it belongs to according to the request.
+    ///   - ordinal: its position in its list; -1 if it is in no list.
     /// - Returns: the listed record's storage key, or nil if it was skipped.
     mutating func draft(
         _ tape: Tape, _ index: Int, plan position: Int, parent: Importer.Target.Parent?, ordinal: Int = -1
@@ -153,15 +158,17 @@ struct Drafter: ~Copyable {
                 isFirst = false
                 if hasKey { listedKey = Array(key.bytes) }
             }
-            // The first child is on top: the order of the document is the order in which later values count. Children were
-            // met in the order of the slots.
+            // The first child is on top of the stack: later values win in document order. Children
+            // were found in the order of the slots.
             children.sort { $0.index < $1.index }
             stack.append(contentsOf: children.reversed())
         }
         return listedKey
     }
 
-    /// Keeps what is known of an object that waits for its turn, if a source may ask for it.
+    /// Keeps the surroundings of a waiting object.
+    ///
+    /// - Returns: their index; -1 if no source needs them.
     mutating func remember(_ around: Surroundings) -> Int32 {
         guard plan.takesSurroundings || injectsKeys else { return -1 }
         surroundings.append(around)
@@ -169,7 +176,7 @@ struct Drafter: ~Copyable {
     }
 
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
-        // Not before its turn: objects that come first may change the draft.
+        // Checked only now: objects drafted earlier may change the draft.
         if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) { return true }
         let plan = plan.plans[pending.plan]
         let unmappedBefore = plan.unmappedTotal, reportedBefore = diagnostics.count, derivedBefore = derived.count
@@ -207,7 +214,7 @@ struct Drafter: ~Copyable {
         for position in plan.slots.indices {
             let slot = plan.slots[position], place = found[position]
             if slot.field == rest, !isTombstone {
-                // An excerpt says nothing about what else there is.
+                // A partial object does not have all of the record's keys.
                 if pending.isListed || plan.slots.indices.allSatisfy({ plan.slots[$0].isOptional || found[$0].value >= 0 }) {
                     builder.field(slot.field) { writer in
                         writer.append(ValueTag.json)
@@ -216,11 +223,12 @@ struct Drafter: ~Copyable {
                 }
                 continue
             }
-            // What a record that is no more says of itself is of no use.
+            // Other values of a deleted record are not used.
             if isTombstone, !slot.isKey, slot.field != version { continue }
             if slot.field != 0, slot.field == pending.injectedField {
                 appendInjected(pending)
-                // Where the object stands says what it belongs to; what it says of that record counts all the same.
+                // The object's position determines its owner; the owner's own JSON is drafted all
+                // the same.
                 if place.value >= 0, PlaceList.Place.kind(place.value) == .inside, tape.kind(place.value) == .object,
                     case .toOne(let destination) = slot.kind
                 {
@@ -264,7 +272,7 @@ struct Drafter: ~Copyable {
         return !isTombstone
     }
 
-    /// Adds the body by what the entity says about duplicates, versions, lists and tombstones.
+    /// Adds the body by the entity's policies on duplicates, versions, lists and tombstones.
     private mutating func addByPolicies(
         _ pending: Pending, _ plan: EntityPlan, isWide: Bool, isComplete: Bool, tombstone: [UInt8]
     ) {
@@ -285,7 +293,8 @@ struct Drafter: ~Copyable {
                 })
             }
         }
-        // An older answer neither ends a record nor brings it back, and an excerpt does not bring one back either.
+        // An older version neither deletes nor restores a record; a partial object does not restore
+        // one.
         let deletion: Bool? = isOlder ? nil : !tombstone.isEmpty ? true : isComplete ? false : nil
         _ = list.add(
             pending.plan, key.bytes, body: combinedIsWide == nil ? body.bytes : combined.bytes, isWide: combinedIsWide ?? isWide,
@@ -296,8 +305,8 @@ struct Drafter: ~Copyable {
     private mutating func keepRepeated(
         _ tape: Tape, _ pending: Pending, _ repeated: Int?, _ isMapped: Bool, _ isUnreported: Bool, _ isUnderived: Bool
     ) {
-        // What comes a second time may come a hundredth time. Only an object that does nothing but say what its draft says
-        // can be left out then.
+        // A repeated object may occur many times. It can be skipped then only if its sole effect is
+        // its draft.
         if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty, !plan.plans[pending.plan].isContextual, !injectsKeys,
             isMapped, isUnreported, isUnderived
         {
@@ -305,9 +314,9 @@ struct Drafter: ~Copyable {
         }
     }
 
-    // MARK: Kept for others
+    // MARK: Kept for nested objects and lists
 
-    /// The key of what is drafted now, for what is nested in it, and its whole encoding.
+    /// Keeps the current record's key and its whole encoding, for the objects nested in it.
     mutating func keepOwnKey() -> (key: KeptBytes, tuple: KeptBytes) {
         if let ownKey { return ownKey }
         let kept = derived.keep(key.bytes)
@@ -316,7 +325,9 @@ struct Drafter: ~Copyable {
         return own
     }
 
-    /// As ``path(_:_:)``, as the path of the listed record and how that leads on, which are texts when somebody asks for them.
+    /// Keeps the path of a value as two parts: that of the listed record, and the rest.
+    ///
+    /// The result is equivalent to ``path(_:_:)``. A text is created only if a diagnostic needs it.
     mutating func keepPath(_ tape: Tape, _ index: Int) -> (record: KeptBytes, rest: KeptBytes) {
         if let main, tape.words.baseAddress != main.words.baseAddress { return keepPath(main, current) }
         let origin = origin

@@ -1,8 +1,9 @@
-// Objects that are nested again and again (the same author in every issue) are recognised by their JSON, and then not
+// Repeated nested objects (the same author in every issue) are recognized by their JSON and not
 // drafted again.
 //
-// The tape's words and the strings of an object without nested ones lie side by side, so comparing them costs a fraction of
-// reading the object key by key. Only equality is decided here; what it means is the drafter's business.
+// The tape words and the strings of an object without nested ones are contiguous: a comparison
+// costs a fraction of reading the object key by key. This type decides equality only; the drafter
+// decides the consequences.
 
 internal import TarnStore
 
@@ -12,8 +13,9 @@ struct Excerpt {
     private var wordCount: Int
     private var stringLength: Int
 
-    /// Keeps the JSON of an object. Nil if it holds objects or arrays, or nothing at all, or a double: its text, which may say
-    /// more than the tape, counts for decimals and JSON.
+    /// Keeps the JSON of an object; nil if it is empty or contains an object, an array or a double.
+    ///
+    /// The text of a double may be more exact than the tape, which matters for decimals and JSON.
     init?(_ tape: Tape, _ object: Int, into writer: inout ByteWriter) {
         let end = tape.end(object)
         guard object + 1 < end else { return nil }
@@ -34,11 +36,11 @@ struct Excerpt {
         writer.append(strings)
     }
 
-    /// Whether an object has the same JSON, but for white space and the spelling of escapes.
+    /// Returns whether an object has the same JSON, except for white space and escapes.
     func matches(_ tape: Tape, _ object: Int, in bytes: Bytes) -> Bool {
         let end = tape.end(object)
         guard end - object - 1 == wordCount else { return false }
-        // The words of strings are their offsets: those from the object's first key are compared.
+        // The words of strings are offsets: they are compared relative to the object's first key.
         let words = bytes.slice(start..<start + wordCount * 8)
         let shift = tape.words[object + 1] &- words.load(0, UInt64.self)
         var index = object + 1, last = index

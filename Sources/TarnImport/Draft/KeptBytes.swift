@@ -1,6 +1,6 @@
 internal import TarnStore
 
-/// Bytes that are kept as long as the unit.
+/// A range of the arena of `DerivedLists`, valid until the end of the unit.
 struct KeptBytes {
     var start = 0
     var count = 0

@@ -1,9 +1,9 @@
 internal import TarnStore
 
-/// What is known of a key from where its record stands: the reference that is part of it, and the key that it leads to.
+/// A part of a record's key from its position: a reference, and the key of its target.
 struct KeyOwner {
-    /// 0 if the record may take the reference, and need not.
+    /// The field of the reference; 0 if the record may use the reference, but does not have to.
     var field: UInt16
-    /// The whole encoding; lent.
+    /// The whole encoding of the target's key; borrowed.
     var tuple: Bytes
 }

@@ -1,6 +1,6 @@
 internal import TarnStore
 
-/// Texts and whole numbers that are made for a record, in the form of a tape.
+/// Texts and whole numbers that are created for a record, in the format of a tape.
 struct MadeTape: ~Copyable {
     private var words = ByteWriter(capacity: 64)
     private var strings = ByteWriter(capacity: 64)
@@ -10,6 +10,8 @@ struct MadeTape: ~Copyable {
         strings.removeAll()
     }
 
+    /// Appends a number.
+    ///
     /// - Returns: the index of the value.
     mutating func append(_ number: Int) -> Int {
         append(.int, 0)
@@ -33,7 +35,9 @@ struct MadeTape: ~Copyable {
         words.appendLittleEndian(UInt64(kind.rawValue) << 56 | payload)
     }
 
-    /// Valid until the next value is appended. There are no doubles on it, so it needs no parser of its own.
+    /// Returns the tape, valid until the next value is appended.
+    ///
+    /// It contains no doubles, so it needs no parser of its own.
     func tape(beside other: Tape) -> Tape {
         let bytes = words.bytes
         return Tape(

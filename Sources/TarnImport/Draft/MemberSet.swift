@@ -1,15 +1,15 @@
-// Duplicates within one to-many list.
+// Detection of duplicates within one to-many list.
 
 internal import TarnStore
 
-/// Which records a to-many list has so far: a relationship has each of them once.
+/// The records that a to-many list has so far. A relationship has each of them once.
 struct MemberSet {
     private var count = 0
-    /// Only for lists that are long enough to be worth it.
+    /// The keys of the list; only for lists that are too long to compare with every element.
     private var known: Set<[UInt8]> = []
     private static let scanned = 16
 
-    /// False if the key is in the list already.
+    /// Inserts a key. Returns false if the list has it already.
     mutating func insert(_ key: Bytes, among listed: borrowing ByteWriter) -> Bool {
         if count < MemberSet.scanned {
             var isNew = true

@@ -1,13 +1,15 @@
 public import TarnStore
 
-/// A record that listed records belong to, as when a list was asked for by its parent.
+/// The record that listed records belong to, as when a list is requested by its parent.
 public struct ParentReference: Sendable, Hashable {
     /// The to-one relationship of the listed entity that leads to the parent.
     public var relationship: String
+    /// The storage key of the parent.
     public var storageKey: [UInt8]
-    /// The whole key, for records whose own key holds it.
+    /// The whole encoding of the key, for records whose own key contains it.
     let tuple: [UInt8]
 
+    /// Creates a reference to a parent record.
     public init(relationship: String, key: RecordKey) {
         self.relationship = relationship
         storageKey = key.storageKey

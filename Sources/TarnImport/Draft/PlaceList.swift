@@ -1,34 +1,35 @@
-// Where the values of an object were found: filled for every object, so it is memory that is kept, without counting.
+// The places of an object's values. A list is filled for every object, so its memory is reused.
 
 internal import TarnStore
 
-/// For each slot of an entity the place of the best value so far, and the place of a null. Behind them the places from which other
-/// sources lead on.
+/// For each slot of an entity, the place of the best value so far and the place of a null.
+///
+/// The places where extra sources start follow the slots.
 struct PlaceList: ~Copyable {
     struct Place {
-        /// -1 if there is none. An index of the document's tape, unless its ``Kind`` says otherwise.
+        /// An index of the document's tape, unless its ``Kind`` differs; -1 if there is no value.
         var value = -1
-        /// Among the slot's alternates.
+        /// The rank of the value among the slot's alternates.
         var rank = Int.max
         var null = -1
 
-        /// Which tape a place is on, in the upper bits of its number.
+        /// The tape of a place, in the upper bits of its number.
         enum Kind: Int {
-            /// In the record's own JSON, or in what its JSON leads to.
+            /// In the record's own JSON, or in JSON that its paths lead to.
             case inside = 0
-            /// On the same tape, elsewhere: nothing is drafted from there.
+            /// Elsewhere on the same tape: nothing is drafted from there.
             case outside
-            /// Among the values of the document.
+            /// On the tape of the document's values.
             case document
-            /// Among what was made for this record.
+            /// On the tape of values made for this record.
             case made
-            /// A list of places inside, or outside.
+            /// A list of inside places, or of outside places.
             case list, outerList
-            /// The record that this one is nested in.
+            /// The enclosing record.
             case owner
         }
 
-        /// Whether it is there, and in the record's own JSON: nearly always.
+        /// Returns whether a value exists and is in the record's own JSON: nearly always true.
         @inline(__always)
         static func isInside(_ value: Int) -> Bool { UInt(bitPattern: value) >> 56 == 0 }
 
@@ -43,12 +44,12 @@ struct PlaceList: ~Copyable {
 
     private var places: UnsafeMutableBufferPointer<Place>
     private var count = 0
-    /// What was made for this record.
+    /// The values made for this record.
     var made = MadeTape()
-    /// Lists of places: where each ends in `elements`.
+    /// The elements of all lists of places; `ends` has the end of each list.
     private(set) var elements: [Int] = []
     private var ends: [Int] = []
-    /// The tape of the document's values; set where there are any.
+    /// The tape of the document's values; nil if there are none.
     var document: Tape?
 
     init() {
@@ -58,7 +59,7 @@ struct PlaceList: ~Copyable {
 
     deinit { places.deallocate() }
 
-    /// Forgets what was found, and makes room for that many places.
+    /// Removes all places, and reserves this number of places.
     mutating func reset(_ count: Int) {
         if count > places.count {
             places.deallocate()
@@ -69,7 +70,7 @@ struct PlaceList: ~Copyable {
         self.count = count
     }
 
-    /// Forgets what other sources than keys gave.
+    /// Removes the results of extra sources.
     mutating func resetExtras() {
         made.removeAll()
         elements.removeAll(keepingCapacity: true)
@@ -89,19 +90,19 @@ struct PlaceList: ~Copyable {
 
     mutating func addElement(_ index: Int) { elements.append(index) }
 
-    /// The number of the list of the elements that were added since the last one.
+    /// Ends the list of the elements added since the previous list, and returns its number.
     mutating func finishList() -> Int {
         ends.append(elements.count)
         return ends.count - 1
     }
 
-    /// The elements of a list.
+    /// Returns the range of a list's elements.
     func list(_ value: Int) -> Range<Int> {
         let number = Place.index(value)
         return (number == 0 ? 0 : ends[number - 1])..<ends[number]
     }
 
-    /// The tape and the index that a place means; not for lists and owners.
+    /// Returns the tape and the index of a place that is neither a list nor the owner.
     @inline(__always)
     func at(_ value: Int, _ tape: Tape) -> (tape: Tape, index: Int) {
         switch Place.kind(value) {

@@ -1,20 +1,23 @@
 internal import TarnStore
 
-/// A hash table of positions in a list that somebody else has.
+/// A hash table of positions in a list that the caller owns.
 struct PositionTable: ~Copyable {
     private var slots: [Int32]
 
-    /// - Parameter count: how many positions there may be.
+    /// Creates a table.
+    ///
+    /// - Parameter count: the maximum number of positions.
     init(count: Int) {
         var size = 16
         while size < count * 2 { size *= 2 }
         slots = Array(repeating: -1, count: size)
     }
 
-    /// Puts a position in unless an equal one is there.
+    /// Inserts a position unless an equal one exists.
     ///
-    /// - Parameter isEqual: whether what stands at a position that has perhaps the same hash is the same.
-    /// - Returns: the position that is there; nil if it is the new one.
+    /// - Parameter isEqual: returns whether the element at a position equals the new one; called
+    ///   even if the hashes differ.
+    /// - Returns: the existing position; nil if the new one was inserted.
     mutating func insert(_ position: Int, hash: UInt64, isEqual: (Int) -> Bool) -> Int? {
         let place = place(hash, isEqual)
         if slots[place] >= 0 { return Int(slots[place]) }
@@ -22,7 +25,7 @@ struct PositionTable: ~Copyable {
         return nil
     }
 
-    /// The same, in the place of an equal one.
+    /// Inserts a position, or replaces an equal one.
     mutating func replace(with position: Int, hash: UInt64, isEqual: (Int) -> Bool) {
         slots[place(hash, isEqual)] = Int32(position)
     }

@@ -1,12 +1,12 @@
 internal import TarnStore
 
-/// What is known of a record from where it stands. -1 stands for nothing.
+/// The context of a nested or listed record. -1 means none.
 struct Surroundings {
     /// The object of the enclosing record, on the document's tape.
     var parent = -1
     var parentPlan: Int32 = -1
-    /// The slot of the enclosing record that leads to it.
+    /// The slot of the enclosing record in which the record is nested.
     var relationship: Int32 = -1
-    /// In its list.
+    /// The position in its list.
     var position = -1
 }

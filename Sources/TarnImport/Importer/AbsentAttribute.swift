@@ -1,12 +1,15 @@
 internal import TarnStore
 
-/// An attribute for which no record of any response had a value, not even null: often its JSON path is misspelt.
+/// An attribute that no record of any response had, not even as null. Often its path is misspelt.
 public struct AbsentAttribute: Sendable, Hashable {
+    /// The entity's name.
     public var entity: String
+    /// The attribute's name.
     public var attribute: String
-    /// Listed records of the entity that were looked at.
+    /// The number of listed records that were examined.
     public var records: Int
 
+    /// Creates a description of an absent attribute.
     public init(entity: String, attribute: String, records: Int) {
         self.entity = entity
         self.attribute = attribute

@@ -1,48 +1,57 @@
 internal import TarnStore
 
-/// Something in a response that could not be taken as it came. The rest was.
+/// A report of a value or record in a response that was not imported as it is. The rest was.
 public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
+    /// The kind of a diagnostic, and its treatment.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// A record without a key, or with one of a wrong type: it is skipped, with everything nested in it.
+        /// A record without a key, or with one of a wrong type. It is skipped with nested records.
         case keyMissing = "key.missing"
-        /// An element of which a hook made what is no JSON, or JSON that is too deep: it is skipped.
+        /// An element that a hook made invalid or too deep. It is skipped.
         case hookInvalid = "hook.invalid"
-        /// A record for which no rule says which entity it is, where the rules say that it is skipped then, with everything nested in it.
+        /// A record for which no choice rule holds. It is skipped with all nested records.
+        ///
+        /// The rules declare `otherwise: .skip`.
         case entityUnknown = "entity.unknown"
-        /// A value of a wrong type: the old value is kept.
+        /// A value of a wrong type. The stored value is kept.
         case valueType = "value.type"
-        /// A text that is none of the values of an `enum` that has a fallback: the fallback is stored.
+        /// A text that is no value of an `enum` with a fallback. The fallback is stored.
         case valueUnknown = "value.unknown"
-        /// Null where the schema says that there is a value: null is stored.
+        /// A null for an attribute that the schema requires. Null is stored.
         case valueNull = "value.null"
-        /// A listed record without an attribute that the schema requires: a stored value is kept.
+        /// A listed record without an attribute that the schema requires. A stored value is kept.
         case valueAbsent = "value.absent"
-        /// A relationship's value that is neither an object, a key, nor a list of them: the old one is kept.
+        /// A relationship's value that is no object, key or list of them. The stored value is kept.
         case relationshipType = "relationship.type"
-        /// A bare key of a record that is not there, for a relationship that would be stored in that record.
+        /// A bare key of a record that is not stored, but would have to hold the reference.
         case referenceUnstorable = "reference.unstorable"
-        /// A record with values that another one has, and that have to be unique: it is not stored.
+        /// A record with unique values of another record. It is not stored.
         case notUnique = "record.notUnique"
-        /// A record that several others have in a relationship to one, or in lists of which it can be in one: one of them keeps it.
+        /// A record that several others hold in an exclusive relationship. One of them keeps it.
+        ///
+        /// The relationship is one-to-one, or a list of which a record can be in only one.
         case relationshipConflict = "relationship.conflict"
-        /// A record that was changed here and not yet at the server: it, or fields of it, stay as they are.
+        /// A record with local changes that the server lacks. It, or fields of it, are kept.
         case localKept = "local.kept"
-        /// A record that is no more, and whose delete rules say that it stays.
+        /// A record that is deleted at the server, but that delete rules keep.
         case deleteDenied = "record.deleteDenied"
     }
 
+    /// The kind of the diagnostic.
     public var code: Code
-    /// Where in the response: `$[3].user.id`.
+    /// The path in the response, such as `$[3].user.id`.
     public var path: String
+    /// The entity's name.
     public var entity: String
-    /// The record's key, where it is known.
+    /// The record's key, if known.
     public var key: String?
-    /// The attribute or relationship.
+    /// The attribute, relationship or index.
     public var field: String?
+    /// The description of the problem and of its treatment.
     public var message: String
-    /// The JSON of the value, at most 80 characters of it.
+    /// The JSON of the value, cut at 80 Unicode scalars.
     public var sample: String?
 
+    /// Creates a diagnostic.
     public init(
         code: Code, path: String, entity: String, key: String?, field: String?, message: String, sample: String? = nil
     ) {

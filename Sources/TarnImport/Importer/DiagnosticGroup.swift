@@ -1,17 +1,21 @@
-// Diagnostics of one kind at one field, as one.
+// Diagnostics of one kind for one field, as a group.
 
-/// All diagnostics with the same code, entity and field: how many there are, and the first one.
+/// The diagnostics with the same code, entity and field: their number, and the first one.
 ///
-/// A schema bounds the number of groups; a response does not.
+/// The schema, not the response, bounds the number of groups.
 public struct DiagnosticGroup: Sendable, Hashable {
+    /// The kind of the diagnostics.
     public var code: Diagnostic.Code
+    /// The entity's name.
     public var entity: String
-    /// The attribute, relationship or index; nil if the diagnostic is about the record as a whole.
+    /// The attribute, relationship or index; nil if the diagnostics concern whole records.
     public var field: String?
+    /// The number of diagnostics.
     public var count: Int
+    /// The first diagnostic.
     public var first: Diagnostic
 
-    /// A group of one.
+    /// Creates a group of one diagnostic.
     public init(_ diagnostic: Diagnostic) {
         code = diagnostic.code
         entity = diagnostic.entity

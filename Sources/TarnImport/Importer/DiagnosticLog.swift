@@ -1,20 +1,21 @@
-// The diagnostics of a unit: the first ones whole, all of them counted by group.
+// The diagnostics of a unit: the first ones in full, and counts of all by group.
 
 internal import TarnStore
 
-/// Collects diagnostics without growing with the number of records.
+/// A collection of diagnostics whose size does not grow with the number of records.
 struct DiagnosticLog {
-    /// The first ones, ``limit`` at most.
+    /// The first diagnostics, at most ``limit``.
     private(set) var diagnostics: [Diagnostic] = []
     private(set) var groups: [DiagnosticGroup] = []
-    /// All of them, the ones beyond ``limit`` included.
+    /// The number of all diagnostics, including those beyond ``limit``.
     private(set) var count = 0
     var limit = ImportReport.diagnosticLimit
     private var positions: [DiagnosticGroup.Key: Int] = [:]
 
     /// Counts a diagnostic.
     ///
-    /// - Returns: whether the diagnostic itself is kept, which ``add(_:)`` does: the first ones, and the first of each group.
+    /// - Returns: whether the caller must keep the diagnostic with ``add(_:)``: one of the first
+    ///   ones, or the first of its group.
     mutating func keepsNext(_ code: Diagnostic.Code, _ entity: String, _ field: String?) -> Bool {
         count += 1
         if let known = positions[DiagnosticGroup.Key(code: code, entity: entity, field: field)] {
@@ -24,7 +25,7 @@ struct DiagnosticLog {
         return true
     }
 
-    /// Keeps a diagnostic that ``keepsNext(_:_:_:)`` has counted.
+    /// Keeps a diagnostic that ``keepsNext(_:_:_:)`` counted.
     mutating func add(_ diagnostic: Diagnostic) {
         let group = DiagnosticGroup(diagnostic)
         if positions[group.key] == nil {

@@ -1,39 +1,46 @@
-// Single values of a document beside its records: where the next page is, say.
+// Values of a document besides its records, such as the link to the next page.
 
 internal import TarnStore
 
-/// The answers to `DocumentQuestions`.
+/// The values that answer `DocumentQuestions`.
 public struct DocumentFacts: Sendable, Hashable {
-    /// In the order of the questions: texts without their quotes, numbers and booleans as they are written; nil for what is not there, null, or
-    /// no scalar.
+    /// Scalars as texts, in the order of the questions.
+    ///
+    /// Nil stands for an absent value, null, or a value that is no scalar. Strings are unquoted;
+    /// numbers and booleans are as written.
     public var values: [String?] = []
-    /// Of each listed record that has one, in their order.
+    /// The scalar of each listed record that has one, in the order of the records.
     public var records: [String] = []
-    /// In the order of the questions, as compact JSON; nil for what is not there.
+    /// Values in the order of the questions, as compact JSON; nil for an absent value.
     public var documents: [String?] = []
-    /// Scalars beside the list of records, by the names that were asked for, in the order of the document. Of a key that stands twice the last
-    /// one counts.
+    /// The scalars with the requested names beside the list of records, in document order.
+    ///
+    /// If a key occurs twice, the last one wins.
     public var members: [Member] = []
 
-    /// A scalar and the path to it from the document's root.
+    /// A scalar and its path from the document's root.
     public struct Member: Sendable, Hashable {
+        /// The path, in the syntax of a ``KeyPath``.
         public var path: String
+        /// The scalar as a text.
         public var text: String
 
+        /// Creates a member.
         public init(_ path: String, _ text: String) {
             self.path = path
             self.text = text
         }
     }
 
+    /// Creates empty facts.
     public init() {}
 }
 
 extension Importer {
-    /// Answers questions about a document.
+    /// Reads the values that answer questions about a document.
     ///
     /// - Parameters:
-    ///   - places: where its records are, or lists of them.
+    ///   - places: the locations of its records, or of lists of them.
     ///   - lists: the paths of its lists.
     func facts(_ questions: DocumentQuestions, _ tape: Tape, _ places: [Int], lists: [KeyPath] = []) -> DocumentFacts {
         var facts = DocumentFacts()

@@ -1,16 +1,17 @@
 internal import TarnStore
 
-/// What is asked of a document while it is read, beside its records.
+/// The values to read from a document besides its records.
 public struct DocumentQuestions: Sendable, Hashable {
-    /// From the document's root.
+    /// The paths of scalars, from the document's root.
     public var values: [KeyPath]
-    /// From each of the listed records.
+    /// The path of a scalar in each listed record.
     public var record: KeyPath?
-    /// From the document's root, whatever is there.
+    /// The paths of values of any kind, from the document's root.
     public var documents: [KeyPath]
-    /// Names of members beside the list of records; nil for none.
+    /// The names of members beside the list of records; nil for none.
     public var members: MemberNames?
 
+    /// Creates a set of questions.
     public init(values: [KeyPath] = [], record: KeyPath? = nil, documents: [KeyPath] = [], members: MemberNames? = nil) {
         self.values = values
         self.record = record
@@ -18,6 +19,6 @@ public struct DocumentQuestions: Sendable, Hashable {
         self.members = members
     }
 
-    /// Whether nothing is asked for.
+    /// Whether there are no questions.
     public var isEmpty: Bool { values.isEmpty && record == nil && documents.isEmpty && members == nil }
 }

@@ -1,14 +1,15 @@
 internal import TarnStore
 
-/// Where in a document with records of several entities those of one of them are.
+/// The location of one entity's records in a document with records of several entities.
 public struct EnvelopePart: Sendable, Hashable {
-    /// From the document's root.
+    /// The path from the document's root.
     public var path: KeyPath
-    /// Of the listed records.
+    /// The entity of the listed records.
     public var entity: String
-    /// Whether it may be missing, or null.
+    /// Whether the value may be absent or null.
     public var isOptional: Bool
 
+    /// Creates a part.
     public init(_ path: KeyPath, _ entity: String, optional: Bool = false) {
         self.path = path
         self.entity = entity

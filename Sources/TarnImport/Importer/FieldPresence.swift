@@ -1,10 +1,10 @@
-// The attributes that responses have given to an entity's records, and those that they have not.
+// Statistics of the attributes that are absent from an entity's records.
 
 internal import TarnStore
 
 /// The attributes of one entity that no record had yet.
 struct FieldPresence: Sendable, Hashable {
-    /// Listed records; excerpts may lack attributes, and are not counted.
+    /// The number of listed records. Nested ones may be partial and are not counted.
     var records = 0
     var absent: Set<String> = []
 

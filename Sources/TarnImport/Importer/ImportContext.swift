@@ -1,15 +1,21 @@
-// What is known of a response beside its body.
+// The data of a request and its response besides the body.
 
-/// The header fields of a response, the parameters of its request, and where its records stand in a longer list: what the sources
-/// `@header`, `@param` and `@position` of a mapping are taken from.
+/// The data of a request and its response that mapping sources may read, besides the body.
+///
+/// These are the header fields of the response (`@header`), the parameters of the request
+/// (`@param`), and the position of the records in a longer list (`@position`).
 public struct ImportContext: Sendable, Hashable {
-    /// By name in lower case. Several fields of one name are one, with commas between them (RFC 9110 §5.2).
+    /// Header values by name in lower case; repeated fields are joined with commas (RFC 9110 §5.2).
     public private(set) var headers: [String: String] = [:]
-    /// By name, not encoded: those that fill the path of the URL, and those of its query.
+    /// Unencoded parameters of the URL's path and query, by name.
     public var parameters: [String: String]
-    /// How many records the earlier pages of the same walk listed: `@position` of the first record of this one.
+    /// The number of records that earlier pages of the same scan listed.
+    ///
+    /// It is the `@position` of this document's first record.
     public var firstPosition: Int
 
+    /// Creates a context.
+    ///
     /// - Parameter headers: names and values, in the order of the response.
     public init(headers: [(name: String, value: String)] = [], parameters: [String: String] = [:], firstPosition: Int = 0) {
         self.parameters = parameters

@@ -1,34 +1,38 @@
-// What ends an import before anything of it is stored.
+// The errors that end an import before anything is stored.
 
-/// A response that cannot be imported at all. Nothing of it is stored.
+/// The error of a response that cannot be imported. Nothing of it is stored.
 public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Not JSON (RFC 8259), or nested too deep. `offset` is the first byte that cannot be; the number of bytes if the document
-    /// is cut.
+    /// The body is not JSON (RFC 8259), or is nested too deep.
+    ///
+    /// `offset` is the first byte that cannot be part of a document, or the number of bytes if the
+    /// document is truncated.
     case invalidJSON(reason: String, offset: Int, beginning: String)
-    /// The key path to the records leads nowhere.
+    /// The key path to the records leads to no value.
     case recordsNotFound(path: String, missing: String, present: [String])
-    /// What stands at the key path is neither a list nor an object.
+    /// The value at the key path is neither a list nor an object.
     case notRecords(path: String, found: String)
-    /// The mapping names what the catalog does not have.
+    /// The mapping names an entity that the catalog does not have.
     case unknownEntity(String)
+    /// The mapping or a parent reference names a field that the entity does not have.
     case unknownField(entity: String, field: String)
-    /// More than one of ``Importer/Limits`` allows. Nothing behind it was read.
+    /// A size exceeds one of ``Importer/Limits``. Nothing after it was read.
     case tooLarge(Excess, limit: Int)
-    /// The mapping names a transformer that is neither built in nor registered in it.
+    /// The mapping names a transformer that is neither built in nor registered in the mapping.
     case unknownTransformer(entity: String, field: String, name: String)
-    /// Records take values from `@root`, and the document is read in parts, before all of it is known.
+    /// Records take values from `@root`, but the document is read in parts: the root is unknown.
     case rootUnavailable(entity: String)
-    /// A rule names an entity that does not descend from the one that has it.
+    /// A choice rule names an entity that does not descend from the one that declares the rule.
     case noKind(String, of: String)
-    /// A record without a usable key, of an entity whose mapping says that this fails the unit.
+    /// A record has no usable key, and the mapping declares that this fails the unit.
     case recordWithoutKey(entity: String, path: String, key: String)
+    /// The parser cannot allocate memory.
     case outOfMemory
 
-    /// What is too large.
+    /// The part of a response that is too large.
     public enum Excess: Sendable, Hashable {
-        /// All of a response: more than `bodySize`.
+        /// The whole response: more than `bodySize`.
         case body
-        /// A response without its list of records, or one that is no list: more than `documentSize`.
+        /// A response without its list of records, or that is no list: more than `documentSize`.
         case document
         /// One record of a list: more than `documentSize`.
         case element

@@ -1,33 +1,37 @@
-// Where code looks into an import: at the JSON before it is drafted, at drafts before they are merged, and at the report before
-// the commit. An import without hooks pays nothing for them.
+// Hooks into an import: the JSON before it is drafted, drafts before they are merged, the report
+// before the commit. An import without hooks has no overhead.
 
 public import TarnStore
 
-/// Closures that an importer calls, on the thread that imports.
+/// Closures that an importer calls, on the importing thread.
 public struct ImportHooks {
-    /// Called for each element that a response lists, before anything is made of it, with the entity and its JSON, which may be
-    /// changed; keys too, since it is before identity. False leaves the element out.
+    /// The hook that edits or leaves out a listed element before it is drafted.
     ///
-    /// What it leaves must be JSON, no deeper than the parser reads: otherwise the element is skipped, with the diagnostic
-    /// `hook.invalid`.
+    /// The closure receives the entity and the element's JSON. It may change the JSON, including
+    /// keys: it runs before the identity is determined. If it returns false, the element is left
+    /// out. The JSON must be valid and within the parser's depth; otherwise the element is skipped
+    /// with the diagnostic `hook.invalid`.
     public var beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)?
-    /// Called for each record, nested ones included, that does not say all of its key, before its identity is determined: with the entity,
-    /// the record's JSON, and that of the record that it is nested in, if it is in one. What it returns, by the names of the key's
-    /// attributes and relationships, completes the key: texts and numbers.
+    /// The hook that completes the key of a record whose JSON lacks parts of it, nested or not.
     ///
-    /// It is a pure function: it is asked again wherever the key is needed.
+    /// The closure receives the entity, the record's JSON, and that of the enclosing record, if
+    /// any. It returns texts and numbers by the names of the key's attributes and relationships. It
+    /// runs before the identity is determined and must be a pure function: it is called wherever
+    /// the key is needed.
     public var injectKey: KeyInjection?
-    /// What ``injectKey`` is: a function of the entity, the record's JSON and that of the record around it.
+    /// A function of the entity, the record's JSON and that of the enclosing record.
     public typealias KeyInjection = (_ entity: String, _ json: JSONValue, _ parent: JSONValue?) -> [String: JSONValue]
-    /// Called for each record of the unit before it is merged, nested ones included. False leaves the record out: it is counted as
-    /// skipped, and what is stored of it stays.
+    /// The hook that edits or leaves out a draft before it is merged, nested records included.
+    ///
+    /// If the closure returns false, the record is left out: it counts as skipped, and the stored
+    /// record is kept.
     public var afterDraft: ((_ draft: inout ImportedDraft) -> Bool)?
-    /// Called when everything is merged, in the same transaction, with what the import did. What it throws fails the unit.
+    /// The hook that runs after the merge, in the same transaction. An error fails the unit.
     public var afterMerge: ((_ report: ImportReport, _ writer: inout StoreWriter) throws -> Void)?
 
     var isEmpty: Bool { beforeDraft == nil && injectKey == nil && afterDraft == nil && afterMerge == nil }
 
-    /// None of them is called unless it is given.
+    /// Creates hooks. Nil hooks are not called.
     public init(
         beforeDraft: ((_ entity: String, _ json: inout JSONValue) -> Bool)? = nil, injectKey: KeyInjection? = nil,
         afterDraft: ((_ draft: inout ImportedDraft) -> Bool)? = nil,
@@ -41,9 +45,9 @@ public struct ImportHooks {
 }
 
 extension ImportHooks {
-    /// The body of a draft with what the hook changed of it, written into `writer`.
+    /// Writes the body of a draft with the edits of `afterDraft` into `writer`.
     ///
-    /// - Returns: whether the record is kept, and whether the body is wide; nil if it is as it was.
+    /// - Returns: whether the record is kept, and whether the new body is wide (nil if unchanged).
     func edit(
         _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool, into writer: inout ByteWriter,
         refused: (_ field: String, _ json: JSONValue) -> Void
@@ -52,7 +56,7 @@ extension ImportHooks {
         var draft = ImportedDraft(plan, key, body, isComplete: isComplete)
         guard afterDraft(&draft) else { return (false, nil) }
         guard !draft.edits.isEmpty else { return (true, nil) }
-        // Without memory for a parser every edit is refused, as what is no JSON is.
+        // Without memory for a parser, every edit is refused, like invalid JSON.
         let parser = try? JSONParser()
         var values: [UInt16: [UInt8]] = [:]
         for (field, json) in draft.edits {
@@ -84,6 +88,6 @@ extension ImportHooks {
         return (true, isWide)
     }
 
-    /// Nil if a hook made what is no JSON, or is deeper than the parser reads.
+    /// Parses the JSON of a hook; nil if it is invalid or too deep.
     static func parsed(_ json: JSONValue, _ parser: JSONParser) -> Tape? { try? parser.parse(text: json.text) }
 }

@@ -1,22 +1,32 @@
-// What an import did.
+// The report of an import.
 
 public import TarnStore
 
 /// The counts and diagnostics of an import. Also a successful import has one.
 public struct ImportReport: Sendable, Hashable {
+    /// The numbers of records of one entity, by outcome.
     public struct Counts: Sendable, Hashable {
+        /// Records that were not stored before.
         public var created = 0
+        /// Stored records whose content changed.
         public var updated = 0
+        /// Stored records whose content did not change.
         public var unchanged = 0
-        /// Records that the response said are no more, and that were there. What their delete rules took along is not counted.
+        /// Stored records that the response reported as deleted.
+        ///
+        /// Further deletions by their delete rules are not counted.
         public var deleted = 0
-        /// Records that came with a smaller version than the stored one, and were left as they are.
+        /// Records with a smaller version than the stored one, which was kept.
         public var older = 0
-        /// Of those created, the ones that are known in part only.
+        /// Created records that are partial.
         public var partial = 0
-        /// Records that were not stored: without a usable key, or with unique values of another one.
+        /// Records that were not stored.
+        ///
+        /// They have no usable key, or unique values of another record, or a hook or a local change
+        /// excluded them.
         public var skipped = 0
 
+        /// Creates counts.
         public init(
             created: Int = 0, updated: Int = 0, unchanged: Int = 0, deleted: Int = 0, older: Int = 0, partial: Int = 0,
             skipped: Int = 0
@@ -30,7 +40,7 @@ public struct ImportReport: Sendable, Hashable {
             self.skipped = skipped
         }
 
-        /// Records that are in the store by this.
+        /// The number of records that the import stored or found unchanged.
         public var total: Int { created + updated + unchanged }
 
         mutating func add(_ other: Counts) {
@@ -46,50 +56,61 @@ public struct ImportReport: Sendable, Hashable {
 
     /// A JSON path that the description neither maps nor ignores.
     public struct UnmappedPath: Sendable, Hashable {
+        /// The entity's name.
         public var entity: String
+        /// The key path from the record.
         public var path: String
+        /// The number of occurrences.
         public var count: Int
     }
 
-    /// By entity name.
+    /// The counts by entity name.
     public var entities: [String: Counts] = [:]
-    /// At most as many as the importer's limit says; of several reports at most ``diagnosticLimit``.
+    /// The first diagnostics, up to the importer's limit.
+    ///
+    /// A sum of several reports holds at most ``diagnosticLimit``.
     public var diagnostics: [Diagnostic] = []
-    /// How many there were.
+    /// The number of all diagnostics.
     public var diagnosticCount = 0
-    /// All diagnostics, grouped by code, entity and field, in the order in which the groups were met.
+    /// All diagnostics, grouped by code, entity and field, in the order of first occurrence.
     public var diagnosticGroups: [DiagnosticGroup] = []
-    /// By entity name: the attributes that no record had.
+    /// The attributes that no record had, by entity name.
     var presence: [String: FieldPresence] = [:]
-    /// How many records, nested ones included, were skipped: they have no usable key, or values that have to be unique and
-    /// are another record's.
+    /// The number of skipped records, nested ones included.
+    ///
+    /// They have no usable key, or unique values of another record.
     public var skipped = 0
-    /// Records that responses may list and that are not in the store: those that were skipped, and those that were never there when a
-    /// response said that they are no more.
+    /// Records that responses may list and that are not in the store.
+    ///
+    /// They were skipped, or a response reported them as deleted and they were not stored before.
     public var dropped: [ListedRecord] = []
-    /// In the order of entities and paths.
+    /// The unmapped paths, sorted by entity and path.
     public var unmapped: [UnmappedPath] = []
-    /// Records that the responses list, before duplicates are merged.
+    /// The number of records that the responses list, before duplicates are merged.
     public var listed = 0
-    /// Records that were met again in the same unit and said something else.
+    /// The number of records that occurred again in the same unit with different values.
     public var conflicts = 0
 
-    /// The default of an importer's limit.
+    /// The default limit on the diagnostics of a report.
     public static let diagnosticLimit = 100
 
+    /// Creates an empty report.
     public init() {}
 
+    /// The number of created records of all entities.
     public var created: Int { entities.values.reduce(0) { $0 + $1.created } }
+    /// The number of updated records of all entities.
     public var updated: Int { entities.values.reduce(0) { $0 + $1.updated } }
+    /// The number of unchanged records of all entities.
     public var unchanged: Int { entities.values.reduce(0) { $0 + $1.unchanged } }
-    /// Records that were deleted, since they are no more at the server.
+    /// The number of records that were deleted because they are deleted at the server.
     public var deleted: Int { entities.values.reduce(0) { $0 + $1.deleted } }
-    /// Answers that were older than what is stored, and changed nothing.
+    /// The number of records that came from older responses and changed nothing.
     public var older: Int { entities.values.reduce(0) { $0 + $1.older } }
 
-    /// Attributes that none of the records had, not even as null, in the order of entities and attributes.
+    /// The attributes that no record had, not even as null, sorted by entity and attribute.
     ///
-    /// An entity counts once a response lists records of it: excerpts may lack attributes.
+    /// Only entities of listed records are included: partial nested objects may lack attributes.
     public var absentAttributes: [AbsentAttribute] {
         presence.sorted { $0.key < $1.key }.flatMap { entity, presence in
             guard presence.records > 0 else { return [AbsentAttribute]() }
@@ -104,7 +125,7 @@ public struct ImportReport: Sendable, Hashable {
         diagnosticGroups.add([DiagnosticGroup(diagnostic)])
     }
 
-    /// Adds another report, as of the next page.
+    /// Adds another report, such as that of the next page.
     public mutating func add(_ other: ImportReport) {
         for (entity, counts) in other.entities {
             entities[entity, default: Counts()].add(counts)

@@ -1,13 +1,15 @@
-// Counting what an import did to each record.
+// The outcomes of an import, counted by record.
 
 internal import TarnStore
 
-/// What became of every record of a unit, each counted once, though its references may be set after its row.
+/// The counts of outcomes of a unit.
+///
+/// Each record counts once, although its references may be set after its row.
 struct ImportTally {
     private(set) var counts: [ImportReport.Counts]
-    /// By draft.
+    /// Whether each draft counts as unchanged.
     private var isUnchanged: [Bool]
-    /// Plans and keys of records that have no draft.
+    /// The keys of counted records without a draft, by plan.
     private var others: [Int: Set<[UInt8]>] = [:]
 
     init(plans: Int, drafts: Int) {
@@ -33,7 +35,7 @@ struct ImportTally {
 
     mutating func skipped(_ plan: Int, _ count: Int = 1) { counts[plan].skipped += count }
 
-    /// What was stored of a record was undone.
+    /// Uncounts a record whose write was undone.
     mutating func dropped(_ plan: Int, draft: Int?, _ outcome: StoreWriter.Outcome) {
         switch outcome {
         case .created: counts[plan].created -= 1
@@ -42,7 +44,7 @@ struct ImportTally {
         }
     }
 
-    /// A record got or lost a reference after its draft, if it has one, was stored.
+    /// Counts an update of a record by a reference, after its draft (if any) was stored.
     mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) {
         guard let draft else {
             if others[plan, default: []].insert(key).inserted { counts[plan].updated += 1 }

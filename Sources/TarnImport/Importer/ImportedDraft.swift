@@ -1,24 +1,26 @@
 public import TarnStore
 
-/// What a unit says about one record.
+/// The draft of one record in a unit.
 public struct ImportedDraft {
     /// The name of the record's entity.
     public let entity: String
-    /// Nil if the key is too long to be read back from here.
+    /// The record's key; nil if it is too long to be decoded from the storage key.
     public let key: RecordKey?
-    /// Whether a response lists it, or it has all that is required.
+    /// Whether a response lists the record, or it has all required fields.
     public let isComplete: Bool
-    /// What is said: a value, or null; what is absent is not here.
+    /// The fields with their values or nulls, without absent ones.
     public let fields: [Record.Field]
     fileprivate(set) var edits: [(field: String, json: JSONValue)] = []
 
-    /// What is said of a field; nil if nothing is.
+    /// The value of a field; nil if the field is absent.
     public subscript(field: String) -> Value? { fields.first { $0.name == field }?.value }
 
-    /// Sets an attribute, from JSON, as if it had come in the response; null clears it. What its type refuses, or what is no JSON, is
-    /// the diagnostic `value.type`, and the draft's value stays.
+    /// Sets an attribute from JSON, as if it were in the response; null clears it.
     ///
-    /// - Precondition: it is an attribute of the entity, and no part of the key.
+    /// If the type refuses the value, or it is no valid JSON, the diagnostic `value.type` is
+    /// reported and the draft's value is kept.
+    ///
+    /// - Precondition: the entity has the attribute, which is not part of the key.
     public mutating func set(_ attribute: String, _ json: JSONValue) { edits.append((attribute, json)) }
 
     init(_ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool) {

@@ -1,32 +1,41 @@
-// Documents that are too large to be held as a whole: read in pieces, drafted in parts.
+// Documents that are too large for memory: read in pieces, drafted in parts.
 
 internal import TarnStore
 
 extension Importer {
-    /// How much is read, and how much of it at once. Sizes are in bytes.
+    /// The limits on the size of documents, in bytes.
     ///
-    /// How deep a document may be nested is fixed: 1,024 objects and lists in each other; those around a list that is divided do
-    /// not count for its elements.
+    /// The maximum depth is fixed: 1,024 nested objects and lists. If a document is split, the
+    /// levels around the list do not count for its elements.
     public struct Limits: Sendable, Hashable {
-        /// Of a body: one that is larger is refused with `.tooLarge(.body, …)` as soon as that is known.
+        /// The limit on a body.
+        ///
+        /// A larger one is refused with `.tooLarge(.body, …)` as soon as that is known.
         public var bodySize = 16 << 30
-        /// Of what is parsed at once: a body that is larger is divided by the elements of its list. At most 4 GiB.
+        /// The limit on what is parsed at once: a larger body is split at its list's elements.
+        ///
+        /// It is less than 4 GiB.
         public var documentSize = 256 << 20 {
             didSet { precondition(documentSize > 0 && documentSize < 4 << 30, "limits.documentSize is from 1 byte to 4 GiB") }
         }
-        /// Of the parts that a body is divided into, about: a part ends with the element that reaches it.
+        /// The approximate size of the parts of a split body.
+        ///
+        /// A part ends with the element that reaches it.
         public var partSize = 8 << 20
 
+        /// Creates the default limits.
         public init() {}
     }
 
-    /// Reads a document piece by piece, and drafts the elements of its list in parts: for a document of any size, within the
-    /// memory of one part and one element.
+    /// Reads a document in pieces, and drafts the elements of its list in parts.
     ///
-    /// After each part the closure may commit what was added: into one transaction, and then the whole document is one atomic
-    /// change; or each part into one of its own, and then a part is the unit. What is said of one record in different parts is
-    /// merged part by part, with the outcome of one unit, but the reports count the record for each part; and values that have
-    /// to be unique are compared part by part.
+    /// A document of any size needs only the memory of one part and one element.
+    ///
+    /// After each part, the closure may commit what was added. If all parts are committed in one
+    /// transaction, the whole document is one atomic change. If each part has its own transaction,
+    /// the part is the unit. Drafts of one record in different parts are merged part by part, with
+    /// the outcome of one unit. However, the reports count the record once per part, and unique
+    /// values are compared part by part.
     ///
     ///     let report = try store.write { writer in
     ///         var report = ImportReport()
@@ -36,17 +45,21 @@ extension Importer {
     ///         return report
     ///     }
     ///
-    /// A document without a list, as of one record, is one part, and within `limits.documentSize`. Unlike ``add(_:records:entity:parent:)``
-    /// this cannot know what comes behind a part: a document may turn out to be wrong after parts of it were handed over.
+    /// A document without a list, such as a single record, is one part, and limited by
+    /// `limits.documentSize`. Unlike ``add(_:records:entity:parent:context:asking:)``, this
+    /// function does not know the text after a part: a document may prove invalid after parts of it
+    /// were passed on.
     ///
     /// - Parameters:
-    ///   - next: the next bytes of the document, as many as the caller likes; nil at its end.
-    ///   - context: what the mapping may take from beside the body.
-    ///   - part: what was added of a part, in the order of the document. Called at least once for a sound document.
-    /// - Throws: `ImportError` with offsets in the whole document, and what the closures throw. Then what was added since the
-    ///   last commit has to be discarded, and a transaction with earlier parts must not be committed if the document is to
-    ///   be one change. Of a list that stands twice in the document, `.notRecords`. `.rootUnavailable` if the document has a list and
-    ///   the mapping takes values of its records from `@root`, which may stand behind it.
+    ///   - next: returns the next bytes of the document, any number of them; nil at its end.
+    ///   - context: the data besides the body that the mapping may read.
+    ///   - part: receives the added records of a part, in document order. Called at least once for
+    ///     a valid document, unless `records` has wildcards that lead to no list.
+    /// - Throws: `ImportError` with offsets in the whole document, and the errors of the closures.
+    ///   The records added since the last commit must be discarded then. If the document is to be
+    ///   one change, a transaction with earlier parts must not be committed. `.notRecords` if the
+    ///   list occurs twice in the document. `.rootUnavailable` if the document has a list and the
+    ///   mapping takes values of its records from `@root`, which may follow the list.
     public func addParts(
         records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil, context: ImportContext = ImportContext(),
         next: () throws -> [UInt8]?, part: (Added) throws -> Void
@@ -65,7 +78,7 @@ extension Importer {
         }
     }
 
-    /// A body that is in memory, and too large for the parser.
+    /// Adds a body that is in memory, but too large for the parser.
     func addDivided(
         _ body: [UInt8], _ records: KeyPath, _ target: Target, _ context: ImportContext, _ questions: DocumentQuestions
     ) throws(ImportError) -> Added {
@@ -80,7 +93,7 @@ extension Importer {
                     return Array(body[start..<end])
                 }
                 try divide(records, next) { frame in
-                    // The values of the root are known when the records are drafted.
+                    // The values of the root are known before the records are drafted.
                     guard !isDrafted else { return }
                     drafter.begin(context, frame)
                     let ofRoot = facts(questions, frame, [], lists: [records])
@@ -100,10 +113,10 @@ extension Importer {
         return added
     }
 
-    /// Hands over the tape of every part, with the place of its list, or of the one record.
+    /// Passes on the tape of every part, with the place of its list, or of the single record.
     ///
-    /// - Parameter frame: called with everything but the elements of the list, behind the last of them; before the one record if
-    ///   there is no list.
+    /// - Parameter frame: receives everything but the elements of the list, after the last of them.
+    ///   Without a list, it is called before the single record.
     private func divide(
         _ records: KeyPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
     ) throws {
@@ -114,7 +127,7 @@ extension Importer {
         var elements = 0
         func take(_ part: DocumentSplitter.Part) throws {
             let tape = try parse(part.text) { $0 + part.offset }
-            // Between two commas, or behind the last one, there is an element.
+            // An element must precede and follow every comma.
             if tape.isEmpty(Tape.root), !(part.isFirst && part.isLast) {
                 let problem = JSONProblem(kind: .valueExpected, offset: part.offset + part.text.count - 1)
                 throw ImportError.invalidJSON(reason: problem.reason, offset: problem.offset, beginning: "")
@@ -139,13 +152,13 @@ extension Importer {
         handOver(frame)
         let place = try locate(records, in: frame)[0]
         guard splitter.hasList else { return try body(frame, place) }
-        // The last of equal keys counts, which may not be the list that was read.
+        // Of equal keys the last one wins, which may not be the list that was read.
         guard frame.kind(place) == .array, !splitter.hasSecondList else {
             throw ImportError.notRecords(path: records.description, found: "not the only value of its key")
         }
     }
 
-    /// Where the records are cannot be told from the keys on the way: such a document is one part.
+    /// Reads a document as one part: the splitter follows keys, but no indexes or wildcards.
     private func readWhole(
         _ records: KeyPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
     ) throws {

@@ -1,19 +1,20 @@
-// Where in a document its records are.
+// The location of records in a document.
 
 internal import TarnStore
 
 extension Importer {
-    /// Parses a document that has records of several entities, each at its place, and drafts them, with everything nested in them.
+    /// Parses a document with records of several entities and drafts them, with all nested records.
     ///
     /// `@position` counts from 0 in each of the lists.
     ///
     /// - Parameters:
-    ///   - envelope: where the records of which entity are.
-    ///   - context: what the mapping may take from beside the body.
-    ///   - questions: what else is asked of the document.
-    /// - Returns: what the lists have, one after the other in the order of the envelope.
-    /// - Throws: as ``add(_:records:entity:parent:context:)``; `.recordsNotFound` if what is not optional is not there. A body beyond
-    ///   ``Limits/documentSize`` is refused, since it has no one list to divide it by.
+    ///   - envelope: the locations of the records, by entity.
+    ///   - context: the data besides the body that the mapping may read.
+    ///   - questions: the values to read besides the records.
+    /// - Returns: the records of all lists, in the order of the envelope.
+    /// - Throws: the errors of ``add(_:records:entity:parent:context:asking:)``; `.recordsNotFound`
+    ///   if a part that is not optional is absent. A body beyond ``Limits/documentSize`` is
+    ///   refused: it has no single list at which it could be split.
     public func add(
         _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext(),
         asking questions: DocumentQuestions = DocumentQuestions()
@@ -23,7 +24,7 @@ extension Importer {
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
         guard body.count <= limits.documentSize else { throw .tooLarge(.document, limit: limits.documentSize) }
         let tape = try parser.parse(keeping: body)
-        // Before anything is drafted, so that an error leaves nothing.
+        // Before drafting, so that an error leaves nothing in the unit.
         var places: [[Int]] = []
         for part in envelope { places.append(try locate(part, in: tape)) }
         var context = context
@@ -38,7 +39,7 @@ extension Importer {
         return added
     }
 
-    /// The places of a part of an envelope; none if it is optional and not there.
+    /// Returns the places of a part of an envelope; empty if the part is optional and absent.
     func locate(_ part: EnvelopePart, in tape: Tape) throws(ImportError) -> [Int] {
         if part.isOptional {
             var isThere = false
@@ -48,7 +49,7 @@ extension Importer {
         return try locate(part.path, in: tape)
     }
 
-    /// The list, or the one record, that a path leads to; with wildcards, all that it leads to.
+    /// Returns the list or record at a path; with wildcards, all of them.
     ///
     /// - Throws: `.recordsNotFound`, `.notRecords`.
     func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> [Int] {
@@ -81,7 +82,7 @@ extension Importer {
         return index
     }
 
-    /// The first keys of an object.
+    /// Returns the first keys of an object.
     private static func keys(_ tape: Tape, _ index: Int) -> [String] {
         guard tape.kind(index) == .object else { return [] }
         var keys: [String] = [], i = index + 1

@@ -1,37 +1,43 @@
-// The front of the import: documents in, one atomic change of the store out.
+// The entry point of the import: turns documents into one atomic change of the store.
 
 import Foundation
 public import TarnStore
 
-/// Turns responses into drafts and merges them into a store.
+/// An import of responses into a store: drafts their records, then merges the drafts.
 ///
-/// Documents are drafted outside the write transaction with ``add(_:records:entity:parent:)``, as many as make a unit, and
-/// stored together by ``commit(into:)``. An importer is used by one thread at a time.
+/// ``add(_:records:entity:parent:context:asking:)`` drafts documents outside of the write
+/// transaction. ``commit(into:)`` stores all drafts of a unit together. An importer is for one
+/// thread at a time.
 public final class Importer {
     let catalog: Catalog
     let plan: ImportPlan
     let parser: JSONParser
     var drafter: Drafter
     private var listed = 0
-    /// How much is read, and how much of it at once.
+    /// The limits on the size of documents.
     public var limits = Limits()
-    /// Whether records that have unique values of another one fail the unit. Otherwise each is left as it was, and reported.
+    /// Whether a record with unique values of another record fails the unit.
+    ///
+    /// Otherwise, such a record is left as it was and reported.
     public var isStrict = false
-    /// What is called on the way.
+    /// The closures that the importer calls.
     public var hooks = ImportHooks()
-    /// Asked while a unit is merged: whoever waits for it may have given up.
+    /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
-    /// Where records are claimed, once that is asked.
+    /// The paths of one-to-one references, built on first use.
     var claimPlaces: [ClaimPlace: String]?
-    /// For what hooks make of JSON.
+    /// The parser of the JSON that hooks edited.
     private var editedParser: JSONParser?
-    /// How many diagnostics a report holds; all are counted. 100 if nothing is said.
+    /// The maximum number of diagnostics in a report (default: 100). All diagnostics are counted.
     public var diagnosticLimit: Int {
         get { drafter.diagnostics.limit }
         set { drafter.diagnostics.limit = max(0, newValue) }
     }
 
-    /// - Throws: `ImportError.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
+    /// Creates an importer.
+    ///
+    /// - Throws: an `ImportError` such as `.unknownEntity` or `.unknownField` if the mapping names
+    ///   what the catalog does not have; `.outOfMemory`.
     public init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
         self.catalog = catalog
         plan = try ImportPlan(mapping, catalog)
@@ -39,17 +45,20 @@ public final class Importer {
         drafter = Drafter(plan, try DocumentValues(hasSources: !plan.documentSources.isEmpty))
     }
 
-    /// What one document listed.
+    /// The records that one document lists.
     public struct Added: Sendable {
-        /// In the order of the document; records that were skipped are left out.
+        /// The listed records in document order, without skipped ones.
         public var listed: [ListedRecord]
-        /// How many elements the list had.
+        /// The number of elements of the list.
         public var count: Int
-        /// Of them, the ones without a usable key, or of no kind that the rules know: what they stand for is not known.
+        /// The number of skipped elements, whose records are unknown.
+        ///
+        /// They have no usable key, no entity by the choice rules, or invalid JSON from a hook.
         public var skipped: Int
-        /// What was asked of the document beside.
+        /// The requested values besides the records.
         public var facts = DocumentFacts()
 
+        /// Creates a result.
         public init(listed: [ListedRecord], count: Int, skipped: Int = 0) {
             self.listed = listed
             self.count = count
@@ -66,19 +75,23 @@ public final class Importer {
 
     /// Parses a document and drafts its records, with everything nested in them.
     ///
-    /// Of a key that stands twice in an object the last value counts, but for keys that identify a record: there the first does.
+    /// If a key occurs twice in an object, the last value wins. For keys that identify a record,
+    /// the first one wins.
     ///
-    /// A body beyond ``Limits/documentSize`` is read in parts, twice: drafted only when all of it is sound. Its drafts are kept
-    /// until the commit all the same; ``addParts(records:entity:parent:next:part:)`` needs no more memory for a larger one.
+    /// A body beyond ``Limits/documentSize`` is read twice, in parts: first to validate it, then to
+    /// draft it. Its drafts are in memory until the commit all the same.
+    /// ``addParts(records:entity:parent:context:next:part:)`` needs no more memory for a larger
+    /// body.
     ///
     /// - Parameters:
-    ///   - records: where the list is. An object there is one record.
+    ///   - records: the path of the list. An object there is one record.
     ///   - parent: a record that the listed ones belong to.
-    ///   - context: what the mapping may take from beside the body.
-    ///   - questions: what else is asked of the document.
-    /// - Throws: `ImportError`; then nothing of this document is kept in the unit, and what was added before stays in it, but for
-    ///   `.recordWithoutKey`, with which the unit has failed, and which ``commit(into:)`` throws again.
-    ///   `.unknownField` if the parent's relationship is not a to-one that is stored in the listed records.
+    ///   - context: the data besides the body that the mapping may read.
+    ///   - questions: the values to read besides the records.
+    /// - Throws: `ImportError`. The unit then has nothing of this document, and keeps earlier ones.
+    ///   After `.recordWithoutKey`, however, the whole unit has failed: ``commit(into:)`` throws
+    ///   the error again. `.unknownField` if the parent's relationship is not a to-one that the
+    ///   listed records store.
     public func add(
         _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil,
         context: ImportContext = ImportContext(), asking questions: DocumentQuestions = DocumentQuestions()
@@ -95,12 +108,12 @@ public final class Importer {
         return added
     }
 
-    /// Whose records a document lists.
+    /// The plan of a document's listed records, and their parent.
     struct Target {
         var plan: Int
         var parent: Parent?
 
-        /// A record that the listed ones belong to, and the field that leads to it.
+        /// The record that the listed ones belong to, and the field that refers to it.
         struct Parent {
             var field: UInt16
             var plan: Int
@@ -126,16 +139,16 @@ public final class Importer {
             parent: Target.Parent(field: field.id, plan: itsPlan, key: parent.storageKey, tuple: parent.tuple))
     }
 
-    /// Drafts the records of several lists, as of one.
+    /// Drafts the records of several lists as if they were one list.
     func draft(_ tape: Tape, _ places: [Int], _ target: Target) -> Added {
         var added = Added(listed: [], count: 0)
         for place in places { added.append(draft(tape, place, target, from: added.count)) }
         return added
     }
 
-    /// Drafts the records of a list, or the one record that stands there.
+    /// Drafts the records of a list, or a single record.
     ///
-    /// - Parameter start: how many records the document listed before.
+    /// - Parameter start: the number of records that the document listed before.
     func draft(_ tape: Tape, _ place: Int, _ target: Target, from start: Int) -> Added {
         var added = Added(listed: [], count: 0)
         let isList = tape.kind(place) == .array
@@ -175,20 +188,23 @@ public final class Importer {
     /// The diagnostics of the unit so far.
     public var diagnostics: [Diagnostic] { drafter.diagnostics.diagnostics }
 
-    /// Whether the unit has failed, and can only be discarded: a record has no key where ``KeylessPolicy/fail`` is said.
+    /// Whether the unit has failed and can only be discarded.
+    ///
+    /// A record has no usable key, and the policy is ``KeylessPolicy/fail``.
     public var hasFailed: Bool { drafter.failure != nil }
 
-    /// Forgets everything that was added since the last commit.
+    /// Discards everything that was added since the last commit.
     public func discard() {
         drafter.reset()
         listed = 0
         for plan in plan.plans { _ = plan.takeUnmapped() }
     }
 
-    /// Merges what was added into the store, and begins a new unit. Rows whose content does not change are not written.
+    /// Merges the unit into the store and begins a new one. Unchanged rows are not written.
     ///
-    /// - Throws: `StoreError`; then the transaction must not be committed. `.notUnique` if ``isStrict``. `ImportError.recordWithoutKey` if
-    ///   the unit has failed with it, until ``discard()``.
+    /// - Throws: `StoreError`: the transaction must not be committed then. `.notUnique` if
+    ///   ``isStrict``. `ImportError.recordWithoutKey` if the unit has failed with it, until
+    ///   ``discard()``.
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
         if let failure = drafter.failure { throw failure }
         writer.remembersRecords = !isStrict
@@ -222,7 +238,8 @@ public final class Importer {
                         tally.skipped(planIndex)
                         report.skipped += 1
                         let access = writer.access
-                        // Of whatever kind it is.
+                        // The root entity: the stored record may be of any concrete entity of the
+                        // tree.
                         if try access.lending({ try access.row(root(of: entity), key) == nil }) {
                             report.dropped.append(ListedRecord(entity: entity.root, storageKey: Array(key)))
                         }

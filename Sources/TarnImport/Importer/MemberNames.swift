@@ -1,21 +1,28 @@
 internal import TarnStore
 
-/// Names of members that may stand beside a list of records. Case, underscores and punctuation do not count: `next_page` is `nextPage`.
+/// The names of members that may occur beside a list of records.
+///
+/// Case, underscores and punctuation are ignored: `next_page` matches `nextPage`.
 public struct MemberNames: Sendable, Hashable {
     private struct Uses: OptionSet, Hashable {
         let rawValue: UInt8
-        /// A scalar of an object around the list, or of one that is entered.
+        /// A scalar of an object around the list, or of one that is scanned.
         static let anywhere = Uses(rawValue: 1)
-        /// A scalar of an object that is entered.
+        /// A scalar of an object that is scanned.
         static let nested = Uses(rawValue: 2)
-        /// An object, or a list of objects, that is entered.
+        /// An object, or a list of objects, that is scanned.
         static let object = Uses(rawValue: 4)
     }
 
     private var uses: [UInt64: Uses] = [:]
     private static let longest = 48
 
+    /// Creates a set of names.
+    ///
     /// - Parameters:
+    ///   - scalars: scalars to read in every object around the list, and in scanned objects.
+    ///   - nested: scalars to read only in scanned objects.
+    ///   - objects: objects to scan.
     ///   - scalars: read in every object around the list, and in those that are entered.
     ///   - nested: read only in objects that are entered.
     ///   - objects: names of objects that are entered.
@@ -25,7 +32,7 @@ public struct MemberNames: Sendable, Hashable {
         }
     }
 
-    /// FNV-1a of the letters and digits.
+    /// Returns the FNV-1a hash of a name's letters and digits; nil if the name is too long.
     private static func hash(_ name: Bytes) -> UInt64? {
         guard name.count <= longest else { return nil }
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -1,12 +1,12 @@
-// Members beside a document's list of records, found by their names in one pass over the objects around the list.
+// Members beside a document's list of records, found by name in the objects around the list.
 
 internal import TarnStore
 
-/// The scan of the objects from a document's root to a list, and of the named objects in them.
+/// A scan of the objects from a document's root to a list, and of the named objects in them.
 struct MemberScan {
-    /// A page has a handful; a page with more is not an envelope.
+    /// The maximum number of members. A page has a handful; a page with more is not an envelope.
     private static let mostMembers = 64
-    /// Links and cursors are shorter.
+    /// The maximum length of a text. Links and cursors are shorter.
     private static let longestText = 8192
     private static let deepest = 3
     private static let mostElements = 16
@@ -14,7 +14,7 @@ struct MemberScan {
     private let tape: Tape
     private let names: MemberNames
     private var scanned: Set<Int> = []
-    /// Lists of records, and what leads to them.
+    /// The lists of records and their ancestors.
     private var onTheWay: Set<Int> = []
     private(set) var members: [DocumentFacts.Member] = []
 
@@ -23,7 +23,9 @@ struct MemberScan {
         self.names = names
     }
 
-    /// Reads the objects that lead to lists. A record that is not in a list has no envelope: its members are its own.
+    /// Scans the objects that lead to lists.
+    ///
+    /// A record that is not in a list has no envelope: its members are its own.
     mutating func add(around lists: [KeyPath]) {
         var objects: [(object: Int, prefix: String)] = []
         for list in lists {
@@ -79,7 +81,7 @@ struct MemberScan {
 
     private static func joined(_ prefix: String, _ key: Bytes) -> String { joined(prefix, String(decoding: key, as: UTF8.self)) }
 
-    /// In the form of a ``KeyPath``.
+    /// Joins a prefix and a key in the syntax of a ``KeyPath``.
     private static func joined(_ prefix: String, _ key: String) -> String {
         var text = prefix.isEmpty ? "" : prefix + "."
         for scalar in key.unicodeScalars {

@@ -1,13 +1,13 @@
 internal import TarnStore
 
-/// The slots of each plan that no drafted object had yet.
+/// For each plan, the slots that no drafted object had yet.
 struct SlotPresence {
     private var plans: [Entry]
     private let expected: [[Int]]
 
     private struct Entry {
         var records = 0
-        /// Mostly none after a few records.
+        /// The absent slots: mostly none after a few records.
         var absent: [Int]
     }
 
@@ -22,7 +22,7 @@ struct SlotPresence {
         self.plans = expected.map { Entry(absent: $0) }
     }
 
-    /// Notes the attributes of one object.
+    /// Registers the attributes of one object.
     mutating func note(_ plan: Int, isListed: Bool, _ found: borrowing PlaceList) {
         if isListed { plans[plan].records += 1 }
         guard !plans[plan].absent.isEmpty else { return }
@@ -40,7 +40,7 @@ struct SlotPresence {
         for index in plans.indices { plans[index] = Entry(absent: expected[index]) }
     }
 
-    /// The attributes by entity, of entities of which any object was drafted.
+    /// Returns the absent attributes by entity, for entities with drafted objects.
     func fields(_ entities: [EntityPlan]) -> [String: FieldPresence] {
         var fields: [String: FieldPresence] = [:]
         for (index, plan) in plans.enumerated() where plan.records > 0 || plan.absent.count < expected[index].count {

@@ -1,27 +1,29 @@
-// A document that comes in pieces, and is never held as a whole: the list of records in it is cut between its elements.
+// A splitter of documents that arrive in pieces: cuts the list of records between its elements. The
+// document is never in memory as a whole.
 //
 //   {"meta": {…}, "items": [ e₁, e₂, e₃, e₄, e₅ ], "next": null}
 //   └───────── frame ──────┘└── part ──┘└ part ─┘└─── frame ───┘
 //
-// A part is the text between two commas of the list, in brackets of its own; the frame is everything else, with an empty list.
-// Only brackets, strings and the keys on the way to the list are followed here. Whether parts and frame are JSON is decided by
-// the parsers, which get every byte but the commas that were cut at: a wrong document is refused whole or not at all, by whom
-// it is read.
+// A part is the text between two commas of the list, in brackets of its own. The frame is
+// everything else, with an empty list. The splitter follows only brackets, strings and the keys on
+// the way to the list. The parsers decide whether parts and frame are JSON. They get every byte
+// except the commas at the cuts, so no invalid document passes unnoticed.
 
 internal import TarnStore
 
 struct DocumentSplitter: ~Copyable {
-    /// Which limit was passed.
+    /// The error of an exceeded limit.
     struct Excess: Error {
         var what: ImportError.Excess
     }
 
-    /// A part of the list as a document of its own. `offset` is to be added to an offset in it to get the one in the whole.
+    /// A part of the list as a document of its own.
     struct Part {
         var text: Bytes
+        /// The difference between an offset in the whole document and one in the part.
         var offset: Int
         var isFirst: Bool
-        /// Whether the list, or the whole document, ends with it.
+        /// Whether the list, or the whole document, ends with this part.
         var isLast: Bool
     }
 
@@ -31,26 +33,26 @@ struct DocumentSplitter: ~Copyable {
 
     private(set) var frame = ByteWriter(capacity: 4096)
     private var part = ByteWriter(capacity: 4096)
-    /// How many bytes came before the next one.
+    /// The number of bytes before the next one.
     private(set) var offset = 0
-    /// Of the first byte of the part.
+    /// The offset of the part's first byte.
     private var partStart = 0
     private var isFirstPart = true
 
     private enum Place { case before, inside, behind }
     private var place = Place.before
     private var isInString = false, isEscaped = false
-    /// How many objects and lists are open; inside the list, only those in an element.
+    /// The number of open objects and lists; inside the list, only those within an element.
     private var depth = 0
-    /// How many were open around the list.
+    /// The number of open objects and lists around the list.
     private var frameDepth = 0
-    /// How many keys of the path lead to the object that is open at depth `matched` + 1.
+    /// The number of path keys that lead to the object that is open at depth `matched` + 1.
     private var matched = 0
     private var isRootObject = false
     private var expectsKey = false, isOnPath = false
     private var keyStart = -1
     private var keyParser = ExactParser()
-    /// Where the frame lacks the list's elements, and how many bytes they have.
+    /// The offset at which the frame omits the list's elements, and the number of omitted bytes.
     private var listStart = 0, listLength = 0
     private(set) var hasSecondList = false
 
@@ -62,10 +64,10 @@ struct DocumentSplitter: ~Copyable {
         self.limit = limit
     }
 
-    /// The offset in the whole document of an offset in the frame.
+    /// Converts an offset in the frame to one in the whole document.
     func offset(inFrame offset: Int) -> Int { offset < listStart || !hasList ? offset : offset + listLength }
 
-    /// Takes the next piece, and hands over every part that is complete.
+    /// Processes the next piece, and passes on every complete part.
     mutating func append(_ piece: Bytes, _ body: (Part) throws -> Void) throws {
         var index = 0
         while index < piece.count {
@@ -91,7 +93,7 @@ struct DocumentSplitter: ~Copyable {
                     place = .behind
                     depth = frameDepth + 1
                 default:
-                    // A brace that nothing opened: the parser says so.
+                    // A closing brace without an opening one: the parser of the part reports it.
                     part.append(piece[index])
                     try emit(isLast: true, body)
                     throw Excess(what: .element)
@@ -105,7 +107,7 @@ struct DocumentSplitter: ~Copyable {
         }
     }
 
-    /// Ends the document: a list that is open is handed over as it is, without its end.
+    /// Ends the document. An unclosed list is passed on without its closing bracket.
     mutating func finish(_ body: (Part) throws -> Void) throws {
         guard case .inside = place else { return }
         try body(Part(text: part.bytes, offset: partStart - 1, isFirst: isFirstPart, isLast: true))
@@ -117,8 +119,9 @@ struct DocumentSplitter: ~Copyable {
         isFirstPart = false
     }
 
-    /// Goes on to the end of the piece, or to a byte outside all elements: a comma behind enough of them, or what closes the
-    /// list.
+    /// Scans to the end of the piece, or to a byte outside of all elements.
+    ///
+    /// Such a byte is a comma after enough bytes, or the list's closing bracket.
     private mutating func scanList(_ piece: Bytes, from start: Int) -> Int {
         var index = start
         let enough = start + max(0, partSize - part.count)
@@ -148,7 +151,7 @@ struct DocumentSplitter: ~Copyable {
         return index
     }
 
-    /// Goes on to the end of the piece, or behind the bracket that opens the list.
+    /// Scans to the end of the piece, or past the bracket that opens the list.
     private mutating func scanFrame(_ piece: Bytes, from start: Int) -> Int {
         var index = start
         while index < piece.count {
@@ -211,7 +214,7 @@ struct DocumentSplitter: ~Copyable {
     }
 
     private mutating func frameKeyEnded(_ piece: Bytes, _ start: Int, _ end: Int) {
-        // A key may have begun in an earlier piece.
+        // The key may begin in an earlier piece.
         var key = ByteWriter(capacity: 64)
         if keyStart < frame.count { key.append(frame.bytes(keyStart..<frame.count)) }
         key.append(piece.slice(start + max(0, keyStart - frame.count)..<end))
@@ -220,7 +223,7 @@ struct DocumentSplitter: ~Copyable {
             do throws(JSONProblem) {
                 try keyParser.parse(key.bytes, maximumDepth: 1)
             } catch {
-                // The parser of the frame will say so.
+                // The parser of the frame reports it.
                 return
             }
             isOnPath = keyParser.tapeStrings.dropFirst(4).dropLast().elementsEqual(wanted)

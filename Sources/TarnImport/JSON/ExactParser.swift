@@ -1,25 +1,26 @@
-// JSON as RFC 8259 has it, byte by byte: for the documents that simdjson refuses, and for the place and the reason when there is
-// one to refuse.
+// A byte-by-byte parser of RFC 8259, for the documents that simdjson rejects, and for exact errors.
 //
-// Why two parsers: simdjson's DOM is fast, but refuses numbers beyond 64 bits and beyond a double, and says only roughly where
-// a document is wrong. This one is the judge: what it takes is taken, and every error is its error. Both write the same tape, so
-// nobody else knows which one it was. Of a number that 64 bits do not hold, the tape has the nearest double (infinity beyond
-// all of them), and its text is found by its place.
+// simdjson's DOM is fast, but it rejects numbers beyond 64 bits and beyond a double, and locates
+// errors only roughly. This parser decides: a document is valid if it is valid here, and every
+// error is from here. Both write the same tape, so all other code is independent of the parser. For
+// a number beyond 64 bits, the tape has the nearest double (infinity beyond the greatest), and the
+// number's text is found by its position.
 //
-// It reads borrowed bytes within their bounds, which are checked in every build, and keeps its own stack.
+// It reads borrowed bytes with bounds checks in every build, and keeps its own stack.
 
 internal import TarnStore
 
 struct ExactParser: ~Copyable {
-    /// As simdjson's: 64-bit words; of strings a length of 32 bits, the bytes, a NUL.
+    /// The words of the tape, in simdjson's format.
     private var words = ByteWriter(capacity: 1024)
+    /// The strings: for each, a length of 32 bits, the bytes and a NUL.
     private var strings = ByteWriter(capacity: 1024)
     private(set) var numberTexts = NumberTexts()
     private var source = Bytes(start: nil, count: 0)
     private var index = 0
 
     private struct Container {
-        /// Its word on the tape.
+        /// The container's first word on the tape.
         var start: Int
         var count: UInt32 = 0
         var isObject: Bool
@@ -29,11 +30,11 @@ struct ExactParser: ~Copyable {
 
     private enum Expected { case value, valueOrEnd, key, keyOrEnd, colon, commaOrEnd, nothing }
 
-    /// The words and strings of the last document. Valid until the next one.
+    /// The words and strings of the last document; valid until the next one.
     var tapeWords: UnsafeBufferPointer<UInt64> { words.bytes.bindMemory(to: UInt64.self) }
     var tapeStrings: Bytes { strings.bytes }
 
-    /// Reads a document of less than 4 GiB.
+    /// Parses a document of less than 4 GiB.
     mutating func parse(_ bytes: Bytes, maximumDepth: Int) throws(JSONProblem) {
         words.removeAll()
         strings.removeAll()
@@ -177,7 +178,7 @@ struct ExactParser: ~Copyable {
             if index < source.count, byte(index) == UInt8(ascii: "+") || byte(index) == UInt8(ascii: "-") { index += 1 }
             try digits()
         }
-        // 20 bytes hold the text of every 64-bit integer.
+        // The text of every 64-bit integer fits in 20 bytes.
         if isWhole, index - start <= 20 {
             let text = String(decoding: source[start..<index], as: UTF8.self)
             if let value = Int64(text) {
@@ -200,7 +201,7 @@ struct ExactParser: ~Copyable {
         while index < source.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte(index)) { index += 1 }
     }
 
-    /// The double that is nearest to a number, of any length; infinite beyond the greatest.
+    /// Returns the double nearest to a number of any length; infinity beyond the greatest.
     private static func nearest(_ text: Bytes) -> Double {
         if let value = Double(String(decoding: text, as: UTF8.self)) { return value }
         return text.first == UInt8(ascii: "-") ? -.infinity : .infinity
@@ -237,8 +238,9 @@ struct ExactParser: ~Copyable {
         }
     }
 
-    /// The length of the well-formed UTF-8 sequence that begins here with a byte beyond ASCII: table 3-7 of the Unicode
-    /// Standard. Nil if there is none.
+    /// Returns the length of the well-formed multi-byte UTF-8 sequence here; nil if there is none.
+    ///
+    /// Table 3-7 of the Unicode Standard.
     private func sequenceLength() -> Int? {
         let lead = byte(index)
         var length = 3, second: ClosedRange<UInt8> = 0x80...0xBF

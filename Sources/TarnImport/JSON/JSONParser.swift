@@ -1,32 +1,34 @@
-// A JSON document as simdjson's tape: parsed once, walked in place. Documents that simdjson refuses get a second reading, which
-// decides.
+// A JSON parser: simdjson, with an exact parser that decides about the documents simdjson rejects.
 
 internal import TarnStore
 import CSimdJSON
 
-/// Parses documents, one after the other, into buffers that it keeps. For one thread at a time.
+/// A parser of documents, one after the other, into reused buffers. For one thread at a time.
 final class JSONParser {
-    /// Objects and lists in each other.
+    /// The maximum nesting of objects and lists.
     static let maximumDepth = 1024
 
     private let parser: OpaquePointer
-    /// Where a document is copied to that cannot be read where it stands.
+    /// The copy of a document that cannot be read in place.
     private var padded: UnsafeMutableRawPointer
     private var capacity: Int
-    /// The document: in `padded`, or in the array that is kept for that.
+    /// The document: in `padded` or in `kept`.
     private var source: UnsafeRawPointer
     private var count = 0
     private var kept: [UInt8] = []
     private var structurals = UnsafeBufferPointer<UInt32>(start: nil, count: 0)
     private var numberTexts: NumberTexts?
     private var exact = ExactParser()
-    /// How many documents simdjson did not take.
+    /// The number of documents that the exact parser read.
     private(set) var exactReadings = 0
-    /// Leaves simdjson out, to compare the two.
+    /// Whether simdjson is skipped, to compare the two parsers.
     private let isExact: Bool
-    /// Where the document stands in the whole response, for paths in diagnostics: a part of a list begins at an element of it.
+    /// The origin of the document in the whole response, for the paths of diagnostics.
+    ///
+    /// A part of a split list begins at an element of that list.
     var origin = Origin()
 
+    /// The path of a document's value, and the position of its first element.
     struct Origin {
         var path = "$"
         var firstElement = 0
@@ -46,7 +48,9 @@ final class JSONParser {
         padded.deallocate()
     }
 
-    /// The tape is valid until the next call. A byte order mark is not part of the document (RFC 8259 §8.1).
+    /// Parses a copy of a document. The tape is valid until the next call.
+    ///
+    /// A byte order mark is not part of the document (RFC 8259 §8.1).
     ///
     /// - Throws: `.invalidJSON` with the offset of the first wrong byte.
     func parse(_ body: Bytes) throws(ImportError) -> Tape {
@@ -63,8 +67,10 @@ final class JSONParser {
         return try parse(UnsafeRawPointer(padded), bytes.count, behind: mark)
     }
 
-    /// The same for a body that a transport has filled: it is read where it stands, and kept until the next call, if the array has as much
-    /// memory behind its elements as simdjson reads there.
+    /// Parses a body in place and keeps it until the next call.
+    ///
+    /// This requires as much spare capacity after the elements as simdjson reads beyond a document.
+    /// Otherwise, the body is copied.
     func parse(keeping body: [UInt8]) throws(ImportError) -> Tape {
         let (mark, base) = body.withUnsafeBytes { (JSONParser.markLength($0), $0.baseAddress) }
         guard let base, body.capacity - body.count >= tarn_json_padding() else {
@@ -73,7 +79,7 @@ final class JSONParser {
             }
             return try result.get()
         }
-        // The elements stay where they are: whoever changes the array elsewhere gets a copy.
+        // The elements stay in place: a mutation of the array elsewhere copies them first.
         kept = body
         return try parse(base + mark, body.count - mark, behind: mark)
     }
@@ -109,9 +115,9 @@ final class JSONParser {
 
     static func markLength(_ body: Bytes) -> Int { body.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
-    /// The text of the number at a place of the tape, which holds only its value as a double.
+    /// Returns the text of a number of which the tape has only the double.
     ///
-    /// The first call for a document walks its whole tape beside the list of tokens.
+    /// The first call for a document scans its whole tape and list of tokens.
     func numberText(_ index: Int, _ tape: Tape) -> Bytes? {
         let texts = numberTexts ?? NumberTexts(tape, structurals)
         numberTexts = texts
@@ -122,7 +128,7 @@ final class JSONParser {
         return text.slice(start..<end)
     }
 
-    /// The first characters of a body, so that an error shows what came instead of JSON.
+    /// Returns the first characters of a body, for errors about responses that are not JSON.
     private static func sample(_ bytes: Bytes) -> String {
         let text = String(decoding: bytes.prefix(48), as: UTF8.self).replacing("\n", with: " ").replacing("\r", with: "")
         return bytes.count > 48 ? text + "…" : text

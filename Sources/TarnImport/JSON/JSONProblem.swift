@@ -1,11 +1,12 @@
-// Why bytes are not a JSON document, in words, and at which byte.
+// The reason and the offset at which bytes are not a JSON document.
 
-/// The first thing in a text that RFC 8259, or a limit, does not allow.
+/// The first violation of RFC 8259, or of a limit, in a text.
 struct JSONProblem: Error, Equatable {
     var kind: Kind
-    /// The first byte that cannot belong to a document; the number of bytes if the text ends too early. Of text that is not
-    /// UTF-8, the first byte of the bad sequence; of an escape, its backslash; of a number that cannot begin with a zero, that
-    /// zero.
+    /// The first byte that cannot belong to a document; the number of bytes if the text ends early.
+    ///
+    /// For text that is not UTF-8: the first byte of the bad sequence. For an escape: its
+    /// backslash. For a number with a leading zero: that zero.
     var offset: Int
 
     enum Kind: Equatable {

@@ -1,22 +1,24 @@
-// Where the numbers of a document stand in its text: simdjson's tape keeps only their values.
+// The positions of numbers in a document's text: simdjson's tape has only their values.
 
 internal import TarnStore
 
-/// Places of doubles on a tape, and their byte offsets, in order.
+/// The tape indexes of doubles and their byte offsets in the document, in ascending order.
 struct NumberTexts {
     private var places: [Int] = []
     private var offsets: [UInt32] = []
 
     init() {}
 
-    /// In order.
+    /// Adds a double. Calls must be in ascending order.
     mutating func add(place: Int, offset: Int) {
         places.append(place)
         offsets.append(UInt32(offset))
     }
 
-    /// Walks the tape beside the tokens: a container has one token at each end, a comma between its elements, and in an object
-    /// a colon behind each key; everything else is one token.
+    /// Locates all doubles by a pass over the tape and the tokens in parallel.
+    ///
+    /// A container has one token at each end, and a comma between elements. In an object, a colon
+    /// follows each key. Everything else is one token.
     init(_ tape: Tape, _ structurals: UnsafeBufferPointer<UInt32>) {
         struct Container {
             var isObject: Bool
@@ -70,6 +72,7 @@ struct NumberTexts {
         }
     }
 
+    /// Returns the byte offset of the double at a tape index; nil if it is not a known double.
     func offset(of place: Int) -> Int? {
         var low = 0, high = places.count
         while low < high {

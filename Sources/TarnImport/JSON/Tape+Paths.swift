@@ -1,9 +1,11 @@
-// Following the steps of a key path on a tape.
+// Evaluation of key paths on a tape.
 
 internal import TarnStore
 
 extension Tape {
-    /// The value that steps without a wildcard lead to. Nil if there is none; null and a scalar on the way lead nowhere.
+    /// Returns the value at steps without a wildcard; nil if there is none.
+    ///
+    /// Steps through null or a scalar lead to no value.
     func value(at steps: ArraySlice<KeyPath.Step>, from index: Int) -> Int? {
         var index = index
         for step in steps {
@@ -21,12 +23,12 @@ extension Tape {
         }
     }
 
-    /// An element of an array, from the end if the number is negative.
+    /// Returns an element of an array; a negative number counts from the end.
     func element(_ number: Int, of array: Int) -> Int? {
         var left = number
         if number < 0 {
             forEachElement(array) { _ in left += 1 }
-            // The count has been added: it is still negative if there are too few.
+            // The count is added by now: a negative result means too few elements.
             guard left >= 0 else { return nil }
         }
         let end = end(array)
@@ -39,9 +41,10 @@ extension Tape {
         return nil
     }
 
-    /// Calls the closure with every value that steps lead to, nulls among them, in the order of the document.
+    /// Calls the closure with every value that steps lead to, including nulls, in document order.
     ///
-    /// - Returns: whether the arrays that wildcards stand for were reached, empty ones too. True if there is no wildcard and a value.
+    /// - Returns: whether the arrays at the wildcards were reached, even if empty. Without a
+    ///   wildcard, whether there is a value.
     @discardableResult
     func forEach(at steps: ArraySlice<KeyPath.Step>, from index: Int, _ body: (Int) -> Void) -> Bool {
         guard let wildcard = steps.firstIndex(of: .each) else {

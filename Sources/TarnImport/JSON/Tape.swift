@@ -1,12 +1,14 @@
 internal import TarnStore
 import CSimdJSON
 
-/// simdjson's tape: 64-bit words, a type in the top 8 bits and a payload in the rest (its `doc/tape.md`). Valid as long as its
-/// parser keeps the document.
+/// The parsed document as simdjson's tape. Valid as long as its parser keeps the document.
+///
+/// A word has 64 bits: a type in the top 8 bits, and a payload in the rest (simdjson's
+/// `doc/tape.md`).
 struct Tape {
     let words: UnsafeBufferPointer<UInt64>
     let strings: UnsafeRawPointer
-    /// Keeps the document; whoever uses the tape keeps the parser.
+    /// The owner of the document's memory. The user of a tape must keep the parser alive.
     unowned(unsafe) let parser: JSONParser
 
     enum Kind: UInt8 {
@@ -14,7 +16,7 @@ struct Tape {
         case `true` = 0x74, `false` = 0x66, null = 0x6E
     }
 
-    /// Where the document's value stands.
+    /// The index of the document's value.
     static let root = 1
 
     @inline(__always)
@@ -23,7 +25,7 @@ struct Tape {
     @inline(__always)
     private func payload(_ index: Int) -> UInt64 { words[index] & 0x00FF_FFFF_FFFF_FFFF }
 
-    /// The index behind a value.
+    /// Returns the index after a value.
     @inline(__always)
     func next(_ index: Int) -> Int {
         switch words[index] >> 56 {
@@ -33,22 +35,23 @@ struct Tape {
         }
     }
 
-    /// The index of the closing word of an object or array.
+    /// Returns the index of the closing word of an object or array.
     @inline(__always)
     func end(_ index: Int) -> Int { Int(payload(index) & 0xFFFF_FFFF) - 1 }
 
-    /// Whether nothing is in an object or array.
+    /// Returns whether an object or array has no elements.
     func isEmpty(_ index: Int) -> Bool { end(index) == index + 1 }
 
-    /// The text of a string (or key), UTF-8, unescaped.
+    /// Returns the unescaped UTF-8 text of a string or key.
     @inline(__always)
     func string(_ index: Int) -> Bytes {
         let start = strings + Int(payload(index))
         return Bytes(start: start + 4, count: Int(start.loadUnaligned(as: UInt32.self)))
     }
 
-    /// The bytes of all strings from one to another, with the length that stands before each: simdjson writes them side by
-    /// side, in the order of the document.
+    /// Returns the bytes of all strings from one to another, each with its preceding length.
+    ///
+    /// simdjson writes strings side by side, in the order of the document.
     func strings(from first: Int, through last: Int) -> Bytes {
         let start = Int(payload(first)), lastText = string(last)
         return Bytes(start: strings + start, count: Int(payload(last)) + 4 + lastText.count - start)
@@ -63,7 +66,7 @@ struct Tape {
     @inline(__always)
     func double(_ index: Int) -> Double { Double(bitPattern: words[index + 1]) }
 
-    /// The text of a number that is a double on the tape, as it was written.
+    /// Returns the text, as written, of a number that is a double on the tape.
     func numberText(_ index: Int) -> Bytes? { parser.numberText(index, self) }
 
     /// Calls the closure with the index of every element of an array.
@@ -77,7 +80,7 @@ struct Tape {
         }
     }
 
-    /// The value of a key of an object; the last one if the key occurs several times.
+    /// Returns the value of a key of an object; the last one if the key occurs several times.
     func value(of key: String, in object: Int) -> Int? {
         var found: Int?, i = object + 1
         let end = end(object)
@@ -91,10 +94,12 @@ struct Tape {
         return found
     }
 
-    /// `$[3].user.id`: how a place is reached from the root. Walks the document, so only for diagnostics.
+    /// Returns the path to a value, such as `$[3].user.id`.
+    ///
+    /// It scans the document, so it is for diagnostics only.
     func path(to target: Int) -> String { path(to: target, from: Tape.root, parser.origin.path, parser.origin.firstElement) }
 
-    /// The same from a place on the way, whose own path is known.
+    /// Returns the path to a value from one of its ancestors, whose own path is `prefix`.
     func path(to target: Int, from start: Int, _ prefix: String, _ firstElement: Int = 0) -> String {
         var path = ByteWriter()
         path.append(prefix)
@@ -102,7 +107,7 @@ struct Tape {
         return String(decoding: path.bytes, as: UTF8.self)
     }
 
-    /// Appends how a place is reached from another one on the way.
+    /// Appends the path to a value from one of its ancestors.
     func appendPath(to target: Int, from start: Int, _ firstElement: Int = 0, into path: inout ByteWriter) {
         var index = start, first = firstElement
         while index < target {
@@ -135,7 +140,7 @@ struct Tape {
         }
     }
 
-    /// A key as a part of a path.
+    /// Returns a key as a step of a path.
     static func step(_ key: String) -> String {
         var path = ByteWriter(), key = key
         key.withUTF8 { appendStep(Bytes($0), to: &path) }
@@ -183,7 +188,7 @@ struct Tape {
         case .int: writer.append(String(int(index)))
         case .uint: writer.append(String(uint(index)))
         case .double:
-            // As it was written: a double may have fewer digits.
+            // The written text: a double may have fewer digits.
             if let text = numberText(index) { writer.append(text) } else { writer.append("\(double(index))") }
         case .true: writer.append("true")
         case .false: writer.append("false")

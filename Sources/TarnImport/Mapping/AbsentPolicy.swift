@@ -1,8 +1,9 @@
-/// What it does if a field is not there at all.
+/// The effect of a field that is absent from the JSON.
 public enum AbsentPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The field keeps what it has.
+    /// The field keeps its stored value.
     case keep
-    /// In a record that a response lists, an optional field is cleared: for APIs that leave out what is null. Nested objects,
-    /// which may be excerpts, clear nothing.
+    /// In a record that a response lists, an optional field is cleared.
+    ///
+    /// For APIs that leave out null fields. Nested objects, which may be partial, clear nothing.
     case clear
 }

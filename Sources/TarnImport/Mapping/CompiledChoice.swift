@@ -1,10 +1,10 @@
 internal import TarnStore
 
-/// A choice, compiled: every path is followed once for a record, whatever the number of rules.
+/// A compiled choice: follows every path once per record, however many rules there are.
 final class CompiledChoice {
     enum Outcome {
         case plan(Int)
-        /// No rule holds, and the record is of the entity itself, or of none.
+        /// No rule holds: the record is of the entity itself, or of none.
         case itself, none
     }
 
@@ -20,7 +20,9 @@ final class CompiledChoice {
     private let otherwise: EntityChoice.Otherwise
     private var places: [Int?]
 
-    /// - Parameter plans: of the entity itself and of those that descend from it, by name.
+    /// Compiles a choice.
+    ///
+    /// - Parameter plans: the plans of the entity and its descendants, by name.
     init(_ choice: EntityChoice, _ entity: String, _ plans: [String: Int]) {
         self.entity = entity
         self.plans = plans

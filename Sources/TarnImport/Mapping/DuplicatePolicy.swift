@@ -1,4 +1,7 @@
-/// Which values count if a record is met several times in a unit: fields that only one of them has are taken from each.
+/// The occurrence whose values win if a unit contains a record several times.
+///
+/// Only fields that several occurrences have are affected: a field of one occurrence is always
+/// taken.
 public enum DuplicatePolicy: String, Sendable, Hashable, CaseIterable {
     case lastWins = "last_wins"
     case firstWins = "first_wins"

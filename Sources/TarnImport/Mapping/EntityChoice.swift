@@ -1,36 +1,39 @@
-// Which of the entities that descend from one a record is: what an API says by a discriminator.
+// The choice of a record's concrete entity by its JSON, such as a discriminator.
 
 internal import TarnStore
 
-/// How the JSON of a record says which special kind of its entity it is.
+/// The rules that choose the concrete entity of a record by its JSON.
 public struct EntityChoice: Sendable, Hashable {
-    /// In their order; the first that holds counts. The entity that it names may have a choice of its own.
+    /// The rules in order; the first that holds wins. The chosen entity may have its own choice.
     public var rules: [Rule]
-    /// What a record is for which no rule holds.
+    /// The entity of a record for which no rule holds.
     public var otherwise: Otherwise
 
-    /// A way in which a record says what it is.
+    /// A rule that chooses an entity.
     public enum Rule: Sendable, Hashable {
-        /// An entity that descends from the one that has the rules, or that one itself, if all conditions hold.
+        /// An entity, if all conditions hold: the one that declares the rules, or a descendant.
         case entity(String, when: [RecordCondition])
-        /// What code says.
+        /// A choice in code.
         case code(EntityChooser)
     }
 
-    /// What a record is that no rule knows.
+    /// The treatment of a record for which no rule holds.
     public enum Otherwise: String, Sendable, Hashable, CaseIterable {
-        /// The entity that has the rules. What is stored as one of a special kind stays that.
+        /// The record is of the entity that declares the rules.
+        ///
+        /// A stored record of a descendant keeps its entity.
         case parent
-        /// Nothing: it is reported as `entity.unknown`, and skipped.
+        /// The record is reported as `entity.unknown` and skipped.
         case skip
     }
 
+    /// Creates a choice.
     public init(_ rules: [Rule], otherwise: Otherwise = .parent) {
         self.rules = rules
         self.otherwise = otherwise
     }
 
-    /// The entities that rules name.
+    /// The entities that the rules name.
     var entities: [String] {
         rules.compactMap { if case .entity(let name, _) = $0 { name } else { nil } }
     }

@@ -1,13 +1,16 @@
 internal import TarnStore
 
-/// A choice in code. Those of the same name are equal.
+/// A choice in code. Choosers of the same name are equal.
 public struct EntityChooser: Sendable, Hashable {
-    /// Stands for the code in comparisons and in the mapping's fingerprint.
+    /// The identity of the code in comparisons and in the mapping's fingerprint.
     public let name: String
     let choose: @Sendable (JSONValue) -> String?
 
-    /// - Parameter choose: a pure function from the record to the name of an entity that descends from the one that has the rules, or
-    ///   of that one itself; nil leaves it to the next rule. Any other name traps.
+    /// Creates a chooser.
+    ///
+    /// - Parameter choose: a pure function from the record to the name of the entity that declares
+    ///   the rules, or of a descendant. Nil leaves the choice to the next rule. Any other name
+    ///   traps.
     public init(_ name: String, _ choose: @escaping @Sendable (JSONValue) -> String?) {
         self.name = name
         self.choose = choose

@@ -1,39 +1,48 @@
-/// Where the values of one entity come from. An entity that descends from another one has everything of it that it does not say itself,
-/// but for ``choice``.
+/// The mapping of one entity: the sources of its values and its policies.
+///
+/// A child entity inherits everything that it does not declare itself, except ``choice``.
 public struct EntityMapping: Sendable, Hashable {
-    /// For an attribute or relationship, by name, the declared alternates in order. After them its own name is tried.
+    /// The declared alternates of attributes and relationships, in order, by field name.
     ///
-    /// The first that is present and not null counts; null only if all that are present are null.
+    /// The field's own name is tried after them. The first alternate that is present and not null
+    /// wins. The value is null only if all alternates that are present are null.
     public var paths: [String: [ValueSource]]
-    /// Date attributes whose JSON is a number: the unit it counts in since 1970.
+    /// The unit since 1970 of date attributes whose JSON is a number, by attribute name.
     public var epochs: [String: EpochUnit]
-    /// Key paths, relative to the record, that are known and not wanted. `*` stands for any run of characters in one key.
-    /// A path also covers everything below it.
+    /// Key paths of known but unwanted values, relative to the record.
+    ///
+    /// `*` matches any run of characters in one key. A path also covers everything below it.
     public var ignored: [KeyPath]
-    /// Relationships whose references are stored at the other side and which may nevertheless stand in this entity's JSON,
-    /// under their own name. Those with `paths` need not be listed.
+    /// Derived relationships that may appear in this entity's JSON under their own name.
+    ///
+    /// Their references are stored at the other side. Relationships with ``paths`` need not be
+    /// listed.
     public var declared: Set<String>
-    /// What counts for single attributes and relationships, by name.
+    /// The rules of single attributes and relationships, by field name.
     public var fields: [String: FieldRules]
-    /// What counts for those that say nothing of their own.
+    /// The rules of fields that declare none of their own.
     public var rules: FieldRules
-    /// Nil: as the API says.
+    /// The duplicate policy. Nil: the API's.
     public var duplicates: DuplicatePolicy?
-    /// An attribute that grows with every change of a record at the server: what comes with a smaller one than the stored is an
-    /// older answer, and changes nothing.
+    /// The attribute that grows with every change of a record at the server.
+    ///
+    /// A record with a smaller version than the stored one comes from an older response: it changes
+    /// nothing.
     public var version: String?
-    /// What says that a record is no more at the server; it is deleted then, by its delete rules.
+    /// The mark of records that are deleted at the server; they are deleted by their delete rules.
     public var tombstone: TombstoneRule?
-    /// Nil: as the API says.
+    /// The treatment of records without a usable key. Nil: the API's.
     public var keyless: KeylessPolicy?
-    /// Which of the entities that descend from this one a record is. Nil: it is of this one, whatever it says.
+    /// The choice of a record's concrete entity among the descendants. Nil: always this entity.
     public var choice: EntityChoice?
-    /// A `json` attribute that keeps what nothing else takes: an object of all keys that are neither mapped nor ignored. It is set by
-    /// listed records, and by nested ones that have all that is required.
+    /// The `json` attribute that keeps all keys that are neither mapped nor ignored, as one object.
+    ///
+    /// It is set by listed records, and by nested ones that have all required fields.
     public var rest: String?
-    /// Nil: as the API says.
+    /// The policy for records with local changes. Nil: the parent entity's, then the API's.
     public var local: LocalPolicy?
 
+    /// Creates an entity mapping. By default, every field takes its value from its own name.
     public init(
         paths: [String: [ValueSource]] = [:], epochs: [String: EpochUnit] = [:], ignored: [KeyPath] = [],
         declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules(),

@@ -2,39 +2,41 @@
 
 internal import TarnStore
 
-/// How JSON objects of one entity become drafts.
+/// The compiled mapping of one entity: turns its JSON objects into drafts.
 final class EntityPlan {
     let entity: Catalog.Entity
     /// Stored fields in ascending order of ids, then derived relationships.
     let slots: [Slot]
     let details: [SlotDetails]
-    /// The rules of the details, which hold them: one is looked at for every value, and not counted.
+    /// Unretained references to the rules of `details`, which own them.
+    ///
+    /// A rule is read for every value; this avoids the reference counting.
     let rules: [Unmanaged<ValueRule>]
-    /// Slots of the key, in its order.
+    /// The slots of the key, in the key's order.
     let keySlots: [Int]
     let nodes = NodeList()
     private(set) var takers: [Taker] = []
-    /// What the tree of keys does not find by itself; mostly nothing.
+    /// The sources that the tree of keys cannot find; mostly none.
     private(set) var extras: [ExtraSource] = []
-    /// Whether there are any, any that are part of the key, and any whose values depend on where a record stands.
+    /// Whether there are extras, extras of the key, and extras that depend on surroundings.
     private(set) var hasExtras = false, hasKeyExtras = false, isContextual = false
-    /// Which of the plans of entities that descend from this one counts; nil if it is always this one.
+    /// The choice among the plans of descendant entities; nil if this plan always applies.
     private(set) var choice: CompiledChoice?
     private(set) var hasChoice = false
-    /// Whether a reference of it may be to the enclosing record.
+    /// Whether a reference may be to the enclosing record (`@parent`).
     private(set) var takesOwner = false
-    /// How many places are looked for: the slots, and those from which extras lead on.
+    /// The number of places to locate: the slots, then the places where extras start.
     private(set) var placeCount: Int
     private let ignored: [KeyPath]
     let policies: EntityPolicies
-    /// Unmapped paths that were met, with their counts.
+    /// Unmapped paths found so far, with their counts.
     private(set) var unmapped: [(path: String, count: Int)] = []
-    /// How many there were in all.
+    /// The number of their occurrences since the plan was created.
     private(set) var unmappedTotal = 0
-    /// A response that uses values as keys would otherwise be listed key by key.
+    /// The most unmapped keys that a node registers: a response may use values as keys.
     private static let unmappedLimit = 200
 
-    /// Without sources: they are added one by one.
+    /// Creates a plan without sources; they are added one by one.
     init(_ entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], ignored: [KeyPath], policies: EntityPolicies) {
         self.policies = policies
         self.entity = entity
@@ -46,7 +48,7 @@ final class EntityPlan {
         keySlots = entity.key.compactMap { id in slots.firstIndex { $0.field == id } }
     }
 
-    /// Adds what is found by keys of the record alone.
+    /// Adds a source that consists of keys of the record.
     func add(keys: [String], to place: Int, rank: Int, isKey: Bool) {
         var node = 0
         for (depth, key) in keys.enumerated() {
@@ -74,7 +76,7 @@ final class EntityPlan {
         return position
     }
 
-    /// A place that keys of the record lead to, and from which an extra leads on.
+    /// Adds a place that keys of the record lead to, and where an extra starts.
     func addPlace(_ keys: [String], isKey: Bool) -> Int {
         placeCount += 1
         add(keys: keys, to: placeCount - 1, rank: 0, isKey: isKey)
@@ -94,13 +96,15 @@ final class EntityPlan {
         if case .owner = extra.kind { takesOwner = true }
     }
 
-    /// Whether the first alternate of every component of the key was found.
+    /// Returns whether the first alternate of every component of the key was found.
     func hasBestKey(_ found: borrowing PlaceList) -> Bool {
         for slot in keySlots where found[slot].rank != 0 { return false }
         return true
     }
 
-    /// What a slot takes as a whole has no unmapped keys. To be called when all sources are added.
+    /// Marks the nodes below a slot's path as covered: a slot takes a whole object.
+    ///
+    /// Covered nodes report no unmapped keys. Call this after all sources are added.
     func coverNodes() {
         var pending = [0]
         while let node = pending.popLast() {
@@ -112,7 +116,7 @@ final class EntityPlan {
         }
     }
 
-    /// Registers a key that was met for the first time and is not mapped.
+    /// Registers an unmapped key at its first occurrence.
     ///
     /// - Parameter prefix: the keys above it.
     func meet(_ key: Bytes, in node: Int, prefix: [String]) {
@@ -138,7 +142,7 @@ final class EntityPlan {
         unmappedTotal += 1
     }
 
-    /// Takes the counts since the last call.
+    /// Returns the counts since the last call, and resets them.
     func takeUnmapped() -> [(path: String, count: Int)] {
         defer { for index in unmapped.indices { unmapped[index].count = 0 } }
         return unmapped.filter { $0.count > 0 }

@@ -1,26 +1,27 @@
-// What an entity says about merging beyond single fields, compiled. Most say nothing, and then nothing of it is looked at.
+// The merge policies of an entity, compiled. Most entities declare none; `isPlain` skips the
+// checks.
 
 internal import TarnStore
 
 struct EntityPolicies {
-    /// Of a record that is met several times in a unit.
+    /// The duplicate policy: the first occurrence of a record in a unit wins.
     let firstWins: Bool
     /// Whether a record without a usable key fails the unit.
     let failsKeyless: Bool
-    /// 0 if there is none.
+    /// The field of the version attribute; 0 if there is none.
     let version: UInt16
     let tombstone: TombstoneRule?
     let hasTombstone: Bool
-    /// The attribute that keeps what nothing else takes.
+    /// The field of the attribute that keeps unmapped keys; `noField` if there is none.
     let rest: UInt16
     static let noField = UInt16.max
-    /// Of records that were changed here and not yet at the server.
+    /// The policy for records with local changes that the server does not have yet.
     let local: LocalPolicy
-    /// Whether nothing is declared about merging.
+    /// Whether first-wins, a tombstone, a version and list policies are all undeclared.
     let isPlain: Bool
-    /// Fields of lists that are combined with what is stored.
+    /// List fields that are combined with their stored value.
     let lists: [(field: UInt16, policy: ToManyPolicy)]
-    /// Whether what is stored has to be read before something is merged.
+    /// Whether a merge reads the stored record first.
     let readsStored: Bool
 
     init(_ mapping: Mapping, _ entityMapping: EntityMapping, _ entity: Catalog.Entity, _ slots: [Slot]) {
@@ -39,7 +40,7 @@ struct EntityPolicies {
         isPlain = !firstWins && !hasTombstone && !readsStored
     }
 
-    /// Whether a body says a smaller version than another one. If one of them says none, it cannot be told.
+    /// Returns whether a body has a smaller version than another body. False if either has none.
     func isOlder(_ body: RowBody, than other: RowBody) -> Bool {
         guard version != 0, let own = body.value(of: version), let known = other.value(of: version), !own.isNull, !known.isNull
         else { return false }
@@ -49,10 +50,11 @@ struct EntityPolicies {
         return Bytes.compare(a.bytes, b.bytes) < 0
     }
 
-    /// Writes a body whose lists are combined with those of another one.
+    /// Writes a body whose lists are combined with those of another body.
     ///
     /// - Parameter references: calls its closure with every reference of a list.
-    /// - Returns: whether it is wide. Nil if there is nothing to combine; then nothing is written.
+    /// - Returns: whether the written body is wide. If there is nothing to combine, nil: nothing is
+    ///   written.
     func combined(
         _ body: RowBody, with other: RowBody, into writer: inout ByteWriter,
         references: (EncodedValue, (Bytes) -> Void) throws -> Void
@@ -85,9 +87,11 @@ struct EntityPolicies {
 }
 
 extension ToManyPolicy {
+    /// Combines a stored list with the list of a response.
+    ///
     /// - Parameters:
-    ///   - stored: in its order; each once.
-    ///   - said: in the order of the response; each once.
+    ///   - stored: the stored elements in order, without duplicates.
+    ///   - said: the elements of the response in order, without duplicates.
     func combine<Key: Hashable>(_ stored: [Key], _ said: [Key]) -> [Key] {
         switch self {
         case .replace: return said
@@ -104,7 +108,7 @@ extension ToManyPolicy {
 }
 
 extension TombstoneRule {
-    /// Whether a record says that it is no more.
+    /// Returns whether a record is marked as deleted at the server.
     func matches(_ tape: Tape, _ object: Int) -> Bool {
         guard let index = tape.value(at: path.steps[...], from: object) else { return false }
         guard let equals else { return tape.kind(index) != .null && tape.kind(index) != .false }

@@ -1,35 +1,36 @@
-// Sources of values beyond the keys of the record's own object, compiled. An entity that has none pays nothing for them.
+// Compiled sources of values outside of the record's own keys. An entity without any has no
+// overhead.
 
 internal import TarnStore
 
-/// One alternate of a slot that the tree of keys does not find by itself.
+/// An alternate of a slot that the tree of keys cannot find.
 final class ExtraSource {
     let slot: Int
-    /// Among the slot's alternates: less is better.
+    /// The rank among the slot's alternates; smaller wins.
     let rank: Int
     let isKey: Bool
     let kind: Kind
 
     enum Kind {
-        /// On from a place that the tree of keys finds.
+        /// Steps from a place that the tree of keys finds.
         case place(Int, [KeyPath.Step], List)
-        /// On from the object of the enclosing record.
+        /// Steps from the object of the enclosing record.
         case parent([KeyPath.Step], List)
-        /// A reference to the enclosing record, if it is of one of these plans.
+        /// A reference to the enclosing record, if that record is of one of these plans.
         case owner(Set<Int>)
-        /// Among the plan's values of the document.
+        /// An index into the plan's document sources.
         case document(Int)
         case position, relationship
         case text([TextPart])
     }
 
-    /// What becomes of a path with a wildcard.
+    /// The treatment of several values at a path with a wildcard.
     enum List {
         /// The first value that is not null.
         case first
-        /// A list of them; what is a list itself is taken apart.
+        /// A list of all values; nested lists are flattened.
         case flat
-        /// A list of them as they are.
+        /// A list of all values; nested lists are kept.
         case whole
     }
 

@@ -1,28 +1,34 @@
-// What may be declared for one field, for all fields of an entity, or for all of an API; the nearest that says something counts.
+// Rules for one field, all fields of an entity, or all fields of an API. The nearest rule wins.
 
-/// How values are taken. What is nil is left to the next wider declaration: field, entity, API, default.
+/// The rules for reading values. Nil defers to the next wider scope: field, entity, API, default.
 public struct FieldRules: Sendable, Hashable {
-    /// Default: lenient.
+    /// The coercion mode. Default: lenient.
     public var coercion: CoercionMode?
-    /// The formats of dates, in the order in which they are tried. If not strict, RFC 3339 is tried after them. Default: RFC 3339.
+    /// The formats of dates, in the order in which they are tried. Default: RFC 3339.
+    ///
+    /// Unless the coercion is strict, RFC 3339 is tried after them.
     public var dates: [DateFormat]?
 
-    /// Default: it clears.
+    /// The effect of a null. Default: `clear`.
     public var nulls: NullPolicy?
-    /// Default: the field keeps what it has.
+    /// The effect of an absent field. Default: `keep`.
     public var absent: AbsentPolicy?
-    /// Default: the list is replaced.
+    /// The combination of a list with the stored one. Default: `replace`.
     public var toMany: ToManyPolicy?
-    /// Of an `enum`: what is taken for a text that is none of its values; it is reported. Nil: the old value is kept.
+    /// The value of an `enum` for a text that is none of its values; such a text is reported.
+    ///
+    /// Nil: the stored value is kept.
     public var fallback: String?
-    /// Names of transformers, in the order in which they are applied to JSON.
+    /// The names of the transformers that are applied to the JSON, in order.
     public var transformers: [String]?
-    /// How the words of a name are joined in JSON. Default: as the API's naming convention says.
+    /// The naming style in JSON. Default: that of the API's naming convention.
     public var naming: NamingStyle?
-    /// Of an attribute: what it is in a listed record that says nothing of it, and not even null; of an attribute of the key, in
-    /// every record. Goes before ``absent``.
+    /// The value of an attribute in a listed record that does not contain it, not even as null.
+    ///
+    /// For an attribute of the key it applies to every record. It takes precedence over ``absent``.
     public var absentValue: JSONValue?
 
+    /// Creates rules. Nil defers to the next wider scope.
     public init(
         coercion: CoercionMode? = nil, dates: [DateFormat]? = nil, nulls: NullPolicy? = nil, absent: AbsentPolicy? = nil,
         toMany: ToManyPolicy? = nil, fallback: String? = nil, transformers: [String]? = nil, naming: NamingStyle? = nil,
@@ -39,7 +45,9 @@ public struct FieldRules: Sendable, Hashable {
         self.toMany = toMany
     }
 
-    /// These, and where they say nothing, those. A fallback, transformers and a value for what is absent are of one field.
+    /// Returns these rules, completed by wider ones.
+    ///
+    /// A fallback, transformers and an absent value belong to one field: they are not completed.
     func or(_ wider: FieldRules) -> FieldRules {
         FieldRules(
             coercion: coercion ?? wider.coercion, dates: dates ?? wider.dates, nulls: nulls ?? wider.nulls,
@@ -47,7 +55,7 @@ public struct FieldRules: Sendable, Hashable {
             fallback: fallback, transformers: transformers, naming: naming ?? wider.naming, absentValue: absentValue)
     }
 
-    /// These, and where they say nothing, those of the same field of the parent entity.
+    /// Returns these rules, completed by those of the same field in the parent entity.
     func inheriting(_ parent: FieldRules) -> FieldRules {
         var rules = or(parent)
         rules.fallback = fallback ?? parent.fallback
@@ -58,7 +66,7 @@ public struct FieldRules: Sendable, Hashable {
 }
 
 extension Mapping {
-    /// What counts for a field.
+    /// Returns the effective rules of a field.
     func rules(of entity: EntityMapping, _ field: String) -> FieldRules {
         var own = entity.fields[field] ?? FieldRules()
         if own.dates == nil, let unit = entity.epochs[field] { own.dates = [.epoch(unit)] }

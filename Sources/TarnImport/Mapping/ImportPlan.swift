@@ -1,20 +1,23 @@
-// A mapping compiled against a catalog: the plans of all entities.
+// A mapping compiled against a catalog.
 
 internal import TarnStore
 
 /// The plans of all entities.
 struct ImportPlan {
     let plans: [EntityPlan]
-    /// What the sources of any of them take from beside the records.
+    /// The values that the plans take from a document, outside of its records.
     let documentSources: [DocumentSource]
-    /// Which of the plans are of one tree of entities.
+    /// The inheritance trees that the plans belong to.
     let kinds: PlanKinds
-    /// Whether any entity has rules about which kind of it a record is.
+    /// Whether any entity chooses among its descendants.
     let hasChoices: Bool
-    /// Whether a source of any entity asks for where a record stands.
+    /// Whether a source of any entity depends on a record's surroundings.
     let takesSurroundings: Bool
 
-    /// - Throws: `.unknownEntity` or `.unknownField` if the mapping names what the catalog does not have.
+    /// Compiles a mapping.
+    ///
+    /// - Throws: `.unknownEntity`, `.unknownField`, `.unknownTransformer` or `.noKind` if the
+    ///   mapping names what the catalog does not have.
     init(_ mapping: Mapping, _ catalog: Catalog) throws(ImportError) {
         for (name, entityMapping) in mapping.entities { try ImportPlan.check(name, entityMapping, mapping, catalog) }
         var builder = PlanBuilder(mapping, catalog)
@@ -59,7 +62,7 @@ struct ImportPlan {
 
     func position(of entity: String) -> Int? { plans.firstIndex { $0.entity.name == entity } }
 
-    /// Whether records of an entity, or what may be nested in them, take values from the root of the document.
+    /// Returns whether records of an entity, or nested ones, take values from the document's root.
     func takesRoot(_ position: Int) -> Bool {
         guard documentSources.contains(where: \.isOfRoot) else { return false }
         var seen: Set<Int> = [], pending = [position]
@@ -81,7 +84,7 @@ struct ImportPlan {
     }
 }
 
-/// Compiles the plans, and numbers what they take of a document.
+/// The compiler of the plans, which numbers the values that they take from a document.
 private struct PlanBuilder {
     let mapping: Mapping
     let catalog: Catalog
@@ -94,7 +97,7 @@ private struct PlanBuilder {
         positions = Dictionary(uniqueKeysWithValues: catalog.entities.enumerated().map { ($1.id, $0) })
     }
 
-    /// What counts for an entity: what is said of it, and where that says nothing, what is said of those that it descends from.
+    /// Returns an entity's mapping, completed by those of its ancestors, nearest first.
     private func effective(_ entity: Catalog.Entity) -> EntityMapping {
         var result = mapping.entities[entity.name] ?? EntityMapping()
         for ancestor in catalog.ancestors(of: entity.id) {
@@ -120,7 +123,7 @@ private struct PlanBuilder {
         let plan = EntityPlan(
             entity, slots, details, ignored: entityMapping.ignored, policies: EntityPolicies(mapping, entityMapping, entity, slots))
         var places: [PlaceName: Int] = [:]
-        // What keeps the rest takes nothing of its own.
+        // The attribute that keeps unmapped keys has no source of its own.
         for (index, slot) in slots.enumerated() where details[index].name != entityMapping.rest {
             for (rank, source) in sources(of: details[index].name, slot, entityMapping).enumerated() {
                 add(source, rank: rank, index, slot, details[index], to: plan, &places)
@@ -142,7 +145,7 @@ private struct PlanBuilder {
         slot.isKey = entity.key.contains(field.id)
         switch field.kind {
         case .attribute(let type):
-            // A key is read before its record is, and always in the same way.
+            // A key is read before its record, and always in the same way: its rules do not apply.
             details.rule =
                 slot.isKey
                 ? ValueRule(type)
@@ -163,14 +166,14 @@ private struct PlanBuilder {
         return (slot, details)
     }
 
-    /// The plan of the topmost entity that has a field: that of all kinds that inherit it.
+    /// Returns the plan of the topmost entity with a field, shared by all entities that inherit it.
     private func declaring(_ field: UInt16, _ entity: Catalog.Entity) -> Int? {
         let above = catalog.ancestors(of: entity.id).filter { catalog.entity(id: $0)?.field(id: field) != nil }
         return positions[above.last ?? entity.id]
     }
 
     private func derivedSlot(_ relationship: Catalog.Relationship, _ entityMapping: EntityMapping) -> (Slot, SlotDetails)? {
-        // A derived side takes part only if the description says where its JSON is, or declares it.
+        // A derived side takes part only if the mapping specifies its paths or declares it.
         guard entityMapping.paths[relationship.name] != nil || entityMapping.declared.contains(relationship.name),
             let owner = positions[relationship.owner], let field = catalog.entities[owner].field(id: relationship.field),
             case .reference(let reference) = field.kind
@@ -190,7 +193,7 @@ private struct PlanBuilder {
 
     // MARK: Sources
 
-    /// Declared alternates, the own name, and for a key what it is if nothing else is there.
+    /// Returns the sources of a field: declared alternates, its own name, a key's absent value.
     private func sources(of name: String, _ slot: Slot, _ entityMapping: EntityMapping) -> [ValueSource] {
         let rules = mapping.rules(of: entityMapping, name)
         let declared = entityMapping.paths[name] ?? []
@@ -199,7 +202,7 @@ private struct PlanBuilder {
         return declared + own.filter { !declared.contains($0) } + last
     }
 
-    /// A place that keys lead to, and whether it is looked for where only the key is.
+    /// A place that keys lead to, and whether it is located where only the record's key is read.
     private struct PlaceName: Hashable {
         var keys: [String]
         var isKey: Bool
@@ -218,7 +221,7 @@ private struct PlanBuilder {
                     switch part {
                     case .literal(let text): return .literal(text)
                     case .path(let path):
-                        // A part that leads nowhere makes the whole absent.
+                        // A part without a source makes the whole text absent.
                         let part = self.kind(of: path, .first, slot, plan, &places)
                         return .value(part ?? .document(number(.parameter(""))))
                     }
@@ -244,7 +247,7 @@ private struct PlanBuilder {
         }
     }
 
-    /// Nil for a path that leads nowhere.
+    /// Returns the compiled form of a path; nil if the path cannot lead to a value.
     private mutating func kind(
         of path: KeyPath, _ list: ExtraSource.List, _ slot: Slot, _ plan: EntityPlan, _ places: inout [PlaceName: Int]
     ) -> ExtraSource.Kind? {
@@ -278,7 +281,7 @@ private struct PlanBuilder {
 }
 
 extension EntityMapping {
-    /// This, and where it says nothing, what is said of the parent entity.
+    /// Returns this mapping, completed by that of the parent entity.
     func inheriting(_ parent: EntityMapping) -> EntityMapping {
         var result = self
         result.paths.merge(parent.paths) { own, _ in own }

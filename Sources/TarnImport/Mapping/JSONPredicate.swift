@@ -1,11 +1,13 @@
 internal import TarnStore
 
-/// A condition in code. Those of the same name are equal.
+/// A condition in code. Predicates of the same name are equal.
 public struct JSONPredicate: Sendable, Hashable {
-    /// Stands for the code in comparisons and in the mapping's fingerprint.
+    /// The identity of the code in comparisons and in the mapping's fingerprint.
     public let name: String
     let holds: @Sendable (JSONValue) -> Bool
 
+    /// Creates a predicate.
+    ///
     /// - Parameter holds: a pure function.
     public init(_ name: String, _ holds: @escaping @Sendable (JSONValue) -> Bool) {
         self.name = name

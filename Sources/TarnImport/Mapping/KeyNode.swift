@@ -1,4 +1,4 @@
-// The tree of JSON keys of an entity: every key of every object is looked up in it, and leads to what takes its value.
+// The tree of JSON keys of an entity, in which every key of every object is looked up.
 
 /// A node of the tree of keys.
 struct KeyNode: ~Copyable {
@@ -6,16 +6,16 @@ struct KeyNode: ~Copyable {
     var table = KeyTable()
     var entries: [Entry] = []
     var unmappedCount = 0
-    /// Whether a slot takes an object as a whole whose keys these are: then none of them is unmapped.
+    /// Whether a slot takes the object of these keys as a whole: then none of them is unmapped.
     var isCovered = false
 
-    /// A plain value, as a slot is; -1 stands for nothing.
+    /// The entry of one key. A trivial value; -1 means none.
     struct Entry {
-        /// The first of the slots that take the value of this key, in the plan's takers.
+        /// The first taker of this key's value, in the plan's takers.
         var taker: Int32 = -1
-        /// The node below, for paths that go on.
+        /// The node below, for paths that continue.
         var child: Int32 = -1
-        /// For keys that the description neither takes nor ignores: where they are counted, or that they are kept.
+        /// For a key that is neither mapped nor ignored: the index of its count, or `kept`.
         var unmapped = Entry.none
 
         static let none: Int32 = -1, kept: Int32 = -2

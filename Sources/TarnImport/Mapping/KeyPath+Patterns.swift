@@ -1,10 +1,12 @@
-// Key paths as patterns: what an entity ignores, and the texts that a rule is about.
+// Key paths as patterns for ignored paths, and glob patterns for the texts of conditions.
 
 extension KeyPath {
-    /// Whether this pattern (`*` stands for any run of characters in a key) matches a path or something above it. A pattern
-    /// that ends in `.*` covers the whole object: below a key that nothing maps, its keys are not looked at one by one.
+    /// Returns whether this pattern matches a path or one of its ancestors.
+    ///
+    /// `*` matches any run of characters in a key. A pattern that ends in `.*` covers the whole
+    /// object: keys below an unmapped key are not examined one by one.
     func covers(_ path: KeyPath) -> Bool {
-        // What is between two elements of a list is not named by keys.
+        // Elements of arrays have no keys, so an index never matches.
         guard origin == .record, !steps.contains(where: { if case .index = $0 { true } else { false } }) else { return false }
         var patterns = steps.map { if case .key(let key) = $0 { key } else { "*" } }[...]
         while patterns.count > 1, patterns.last == "*" { patterns.removeLast() }
@@ -12,6 +14,7 @@ extension KeyPath {
         return patterns.count <= keys.count && zip(patterns, keys).allSatisfy { KeyPath.glob(Array($0.utf8), Array($1.utf8)) }
     }
 
+    /// Returns whether a pattern, in which `*` matches any run of bytes, matches a whole text.
     static func glob(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
         let star = UInt8(ascii: "*")
         var p = 0, t = 0, lastStar: Int?, resume = 0

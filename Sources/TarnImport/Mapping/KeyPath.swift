@@ -1,72 +1,79 @@
-// Where a value stands, as a path: from the record, from what is around it, or beside the document.
+// The path of a value: from the record, from its surroundings, or from outside of the document.
 
-/// A path to a JSON value: keys with a `.` between them, `reactions.+1`; `photos[0]` for an element of an array, `[-1]` for the
-/// last one; `groups.*.items` for every element.
+/// A path to a JSON value.
 ///
-/// A path leads on from the record, unless it begins with another ``Origin``: `@parent.id`. In a key, `.`, `[`, `{`, `}` and a
-/// backslash are written with a backslash before them; a key that is only `*` as `\*`, and one that begins with `@` at the
-/// beginning of a path may be written `\@…`, and has to be if it is the word of an origin.
+/// Keys are joined with `.`: `reactions.+1`. `photos[0]` is an element of an array, `[-1]` the last
+/// one, and `groups.*.items` covers every element.
+///
+/// A path starts at the record, unless it begins with another ``Origin``: `@parent.id`. In a key,
+/// the characters `.`, `[`, `{`, `}` and backslash are escaped with a backslash. A key that is only
+/// `*` is written `\*`. At the beginning of a path, a key that begins with `@` may be written
+/// `\@…`, and must be if it is the word of an origin.
 public struct KeyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// What a path leads on from.
+    /// The starting point of a path.
     public enum Origin: String, Sendable, Hashable, CaseIterable {
-        /// The record's own object: what a path without a word for it means.
+        /// The record's own object: the origin of a path without an origin word.
         case record = ""
-        /// The object of the record that this one is nested in. By itself, for a to-one relationship: that record.
+        /// The object of the enclosing record. Alone, in a to-one relationship: that record.
         case parent = "@parent"
         /// The whole document.
         case root = "@root"
-        /// A header field of the response, whatever its case: `@header.ETag`.
+        /// A header field of the response; case-insensitive: `@header.ETag`.
         case header = "@header"
         /// A parameter of the request: `@param.page`.
         case parameter = "@param"
-        /// The place in the list that the record stands in, from 0.
+        /// The record's position in its list, from 0.
         case position = "@position"
-        /// The name of the relationship by which the record is nested in another one.
+        /// The name of the relationship by which the record is nested in the enclosing one.
         case relationship = "@relationship"
 
-        /// Whether it is followed by the name of what is meant, as a whole.
+        /// Whether the rest of the path is one name, not divided into steps.
         var isNamed: Bool { self == .header || self == .parameter }
-        /// Whether nothing follows it.
+        /// Whether nothing follows the origin.
         var isWhole: Bool { self == .position || self == .relationship }
     }
 
-    /// One way further in.
+    /// One step of a path.
     public enum Step: Sendable, Hashable {
         /// The value of a key of an object.
         case key(String)
-        /// An element of an array, from 0; from the end if it is negative.
+        /// An element of an array, from 0. Negative: from the end.
         case index(Int)
         /// Every element of an array.
         case each
     }
 
-    /// Where the path begins.
+    /// The starting point.
     public var origin: Origin
-    /// Outermost first. None means the origin itself (that of a record is written `$`).
+    /// The steps, outermost first. Empty: the origin itself (written `$` for the record).
     public var steps: [Step]
 
+    /// Creates a path from its parts.
     public init(_ origin: Origin, steps: [Step]) {
         self.origin = origin
         self.steps = steps
     }
 
-    /// A path of keys alone.
+    /// Creates a path that consists of keys of the record.
     public init(keys: [String]) {
         self.init(.record, steps: keys.map(Step.key))
     }
 
-    /// The unescaped keys, outermost first, without what is not a key.
+    /// The unescaped keys, outermost first, without the other steps.
     public var keys: [String] {
         steps.compactMap { if case .key(let key) = $0 { key } else { nil } }
     }
 
-    /// Whether there is nothing but keys of the record.
+    /// Whether the path consists of keys of the record only.
     public var isPlain: Bool { origin == .record && steps.allSatisfy { if case .key = $0 { true } else { false } } }
 
-    /// Whether it may lead to several values.
+    /// Whether the path may lead to several values.
     public var hasWildcard: Bool { steps.contains(.each) }
 
-    /// Nil if the text is empty, has an empty key or something that is no index in brackets, or ends in an unfinished escape.
+    /// Parses a path.
+    ///
+    /// - Returns: nil if the text is empty, or has an empty key, an invalid index in brackets, or
+    ///   an invalid or unfinished escape.
     public init?(_ text: String) {
         if text == "$" {
             self.init(.record, steps: [])
@@ -88,7 +95,7 @@ public struct KeyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleB
         self.init(origin, steps: steps)
     }
 
-    /// Misuse (a malformed literal) is a programmer's error and traps.
+    /// Creates a path from a literal. A malformed one is a programmer error and traps.
     public init(stringLiteral text: String) {
         guard let path = KeyPath(text) else { preconditionFailure("not a key path: \(text)") }
         self = path
@@ -129,7 +136,7 @@ extension KeyPath {
 
         var isAtEnd: Bool { rest.isEmpty }
 
-        /// A `@` that begins no word for an origin begins a key.
+        /// Reads the origin. A `@` that begins no origin word begins a key.
         mutating func origin() -> Origin {
             let word = String(Substring(rest.prefix { $0 != "." && $0 != "[" }))
             guard !word.isEmpty, let origin = Origin(rawValue: word) else { return .record }
@@ -137,7 +144,7 @@ extension KeyPath {
             return origin
         }
 
-        /// What follows `@header` or `@param`: it is not divided.
+        /// Reads the name after `@header` or `@param`, which is not divided into steps.
         mutating func name() -> String? {
             guard rest.popFirst() == "." else { return nil }
             var name = ""
@@ -155,7 +162,7 @@ extension KeyPath {
         mutating func steps(mayBeEmpty: Bool) -> [Step]? {
             if rest.isEmpty { return mayBeEmpty ? [] : nil }
             var steps: [Step] = []
-            // Behind an origin there is a dot before the first key.
+            // After an origin, a dot precedes the first key.
             if mayBeEmpty, rest.first == "." {
                 rest.removeFirst()
                 guard let step = key() else { return nil }

@@ -1,4 +1,5 @@
-// A hash table from the bytes of JSON keys to small integers: the one lookup that every key of every object goes through.
+// A hash table from the bytes of JSON keys to small integers. Every key of every object is looked
+// up.
 
 internal import TarnStore
 
@@ -38,7 +39,7 @@ struct KeyTable: ~Copyable {
         }
     }
 
-    /// The key must not be there yet.
+    /// Inserts a key that the table does not contain.
     mutating func insert(_ key: Bytes, _ value: Int) {
         if (count + 1) * 2 > slots.count { grow() }
         place(Slot(hash: hasher.hash(key), offset: Int32(keys.count), length: Int32(key.count), value: Int32(value)))
@@ -60,7 +61,9 @@ struct KeyTable: ~Copyable {
         old.deallocate()
     }
 
-    /// How far all keys are from the slots of their hashes, together: the work that looking each of them up takes, beside one look a key.
+    /// The sum of the distances of all keys from the slots of their hashes.
+    ///
+    /// It is the number of probes, beyond one per key, for looking up every key once.
     var displacement: Int {
         var sum = 0
         for (position, slot) in slots.enumerated() where slot.value >= 0 {

@@ -1,6 +1,6 @@
-/// What becomes of records without a usable key.
+/// The treatment of records without a usable key.
 public enum KeylessPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Each is reported as `key.missing`, and skipped with everything nested in it.
+    /// The record is reported as `key.missing` and skipped with everything nested in it.
     case skip
     /// The unit fails.
     case fail

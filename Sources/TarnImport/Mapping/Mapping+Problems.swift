@@ -1,9 +1,9 @@
-// What is wrong with a mapping for a schema, whoever wrote it.
+// Validation of a mapping against a schema.
 
 public import TarnStore
 
 extension Mapping {
-    /// Everything in this mapping that does not fit the schema; empty if it does.
+    /// Returns everything in this mapping that does not fit the schema; empty if it fits.
     public func problems(for schema: Schema) -> [SchemaError] {
         var problems: [SchemaError] = []
         for (name, mapping) in entities.sorted(by: { $0.key < $1.key }) {
@@ -26,7 +26,7 @@ extension Mapping {
 
 extension EntityMapping {
     fileprivate func problems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
-        // What the entity has from those that it descends from is its own as well.
+        // Inherited fields count as the entity's own.
         var entity = entity
         for ancestor in schema.ancestors(of: entity) {
             entity.attributes += ancestor.attributes
@@ -127,7 +127,7 @@ extension EntityMapping {
         return problems
     }
 
-    /// Rules that choose what is no special kind of the entity.
+    /// Returns the choice rules whose entity is neither this one nor a descendant.
     private func choiceProblems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
         let kinds = [entity.name] + schema.entities.filter { schema.ancestors(of: $0).contains { $0.name == entity.name } }.map(\.name)
         return (choice?.entities ?? []).filter { !kinds.contains($0) }.map { name in
@@ -139,7 +139,7 @@ extension EntityMapping {
         }
     }
 
-    /// What is wrong with a source, whatever the JSON; nil if nothing is.
+    /// Returns the problem of a source, independent of any JSON; nil if there is none.
     private func problem(of source: ValueSource, _ field: String, _ entity: EntityDefinition) -> String? {
         let relationship = entity.relationships.first { $0.name == field }
         for path in source.paths {

@@ -1,21 +1,25 @@
-// How the JSON of an API becomes drafts: for every entity where each of its values comes from.
+// The mapping of an API's JSON to drafts: the sources of every entity's values.
 
-/// The mapping of an API: its naming convention and, for every entity, where its values come from.
+/// The mapping of an API: its naming convention and, for every entity, the sources of its values.
 public struct Mapping: Sendable, Hashable {
+    /// The correspondence of JSON keys and schema names.
     public var naming: NamingConvention
-    /// By entity name. An entity that is not listed takes every value from its own name.
+    /// Entity mappings by entity name. Without one, every field takes its value from its own name.
     public var entities: [String: EntityMapping]
-    /// What counts where neither a field nor its entity says otherwise.
+    /// The rules of fields for which neither the field nor its entity declares any.
     public var rules: FieldRules
-    /// Default: the last one wins.
+    /// The duplicate policy. Default: `lastWins`.
     public var duplicates: DuplicatePolicy?
-    /// Default: records without a key are skipped.
+    /// The treatment of records without a usable key. Default: `skip`.
     public var keyless: KeylessPolicy?
-    /// Those that fields may name beside the built-in ones, by whose names they may go too.
+    /// The transformers that fields may name, besides the built-in ones.
+    ///
+    /// A transformer replaces the built-in one of the same name.
     public var transformers: [ValueTransformer]
-    /// Of records that were changed here and not yet at the server. Default: changed fields keep their value.
+    /// The policy for records with local changes that the server does not have. Default: `fields`.
     public var local: LocalPolicy?
 
+    /// Creates a mapping. By default, every field takes its value from its own name.
     public init(
         naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:], rules: FieldRules = FieldRules(),
         duplicates: DuplicatePolicy? = nil, keyless: KeylessPolicy? = nil, transformers: [ValueTransformer] = [], local: LocalPolicy? = nil

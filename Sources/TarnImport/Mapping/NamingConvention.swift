@@ -1,50 +1,57 @@
-// How names in JSON and names in a schema correspond when nothing else is said, in both directions.
+// The default correspondence of JSON keys and schema names, in both directions.
 
-/// How names in JSON and names in a schema correspond: names of a schema are `camelCase`, those in JSON are of a style, and whole
-/// words may be replaced (`id` in JSON is `identifier` in the schema).
+/// The correspondence of JSON keys and schema names.
 ///
-/// A name is divided into words first, and only whole words are replaced: the `id` of `video_id` is not that of `video`.
+/// Schema names are `camelCase`; JSON keys have a style. Whole words may be replaced: `id` in JSON
+/// is `identifier` in the schema. A name is split into words first, so that only whole words are
+/// replaced: the `id` of `video_id`, but not that of `video`.
 public struct NamingConvention: Sendable, Hashable {
-    /// How words are put together in JSON.
+    /// The way in which words are joined in JSON.
     public var style: NamingStyle
-    /// Word in JSON, in lower case → word in the schema. A word with capitals (`URL`) is written so in a name, but for its beginning.
+    /// The replaced words: the word in JSON, in lower case → the word in the schema.
+    ///
+    /// A word with capitals (`URL`) keeps them in a name, except at the name's beginning.
     public var words: [String: String]
 
+    /// Creates a convention.
     public init(_ style: NamingStyle = .snakeCase, words: [String: String] = [:]) {
         self.style = style
         self.words = words
     }
 
-    /// The same with another style.
+    /// Returns this convention with another style. Nil keeps the style.
     public func with(_ style: NamingStyle?) -> NamingConvention { NamingConvention(style ?? self.style, words: words) }
 
-    /// The JSON keys that a schema name stands for, in the order in which they are tried: the converted name, then the
-    /// name as it is written.
+    /// Returns the JSON keys of a schema name in the order in which they are tried.
+    ///
+    /// The converted name comes first, then the name as it is written.
     public func jsonKeys(for name: String) -> [String] {
         let converted = jsonKey(for: name)
         return converted == name ? [name] : [converted, name]
     }
 
-    /// The JSON key that a schema name is written under.
+    /// Returns the JSON key of a schema name.
     public func jsonKey(for name: String) -> String {
         guard style != .none else { return name }
-        // Sorted, so that of two words for the same one always the same is taken.
+        // Sorted: if two words have the same replacement, the choice is deterministic.
         let back = Dictionary(
             words.sorted { $0.key < $1.key }.map { ($0.value.lowercased(), $0.key) }, uniquingKeysWith: { first, _ in first })
         let converted = style.join(NamingConvention.words(of: name).map { back[$0] ?? $0 })
         return converted.isEmpty ? name : converted
     }
 
-    /// The schema name for a JSON key: `updated_at` → `updatedAt`; with `id` for `identifier`, `video_id` → `videoIdentifier`.
+    /// Returns the schema name for a JSON key: `updated_at` → `updatedAt`.
     ///
-    /// The key of that name is the same again. So words that would run into each other, as `url` and `x` in `URLX`, are written with
-    /// fewer capitals, or keep a `_`. A key that begins with a digit, or has no letter or digit in it, has no name that a schema
-    /// could use: it comes back as it is.
+    /// With `id` for `identifier`, `video_id` becomes `videoIdentifier`. The result converts back
+    /// to the key, written in ``style``. If joined words would run into each other (`url` and `x`
+    /// in `URLX`), they are written with fewer capitals, or keep a `_`. A key that begins with a
+    /// digit, or contains neither a letter nor a digit, is returned unchanged: no schema name
+    /// corresponds to it.
     public func schemaName(forJSONKey key: String) -> String {
         guard style != .none else { return key }
         let divided = NamingConvention.words(of: key).map { words[$0] ?? $0 }
         guard let first = divided.first, first.unicodeScalars.first.map({ $0.properties.isAlphabetic }) == true else { return key }
-        // A name begins in lower case: `URL` is `url` there.
+        // A name begins in lower case: `URL` becomes `url` there.
         let beginning = first == first.uppercased() ? first.lowercased() : NamingConvention.uncapitalized(first)
         let plain = style.join(NamingConvention.words(of: key))
         let lower = divided.map { $0 == $0.uppercased() ? $0.lowercased() : $0 }
@@ -57,7 +64,7 @@ public struct NamingConvention: Sendable, Hashable {
         return key
     }
 
-    /// The one of several schema names that takes its value from a JSON key by its name; nil if none does.
+    /// Returns the one of several schema names that reads a JSON key by its name; nil if none does.
     public func schemaName(forJSONKey key: String, among names: [String]) -> String? {
         let converted = schemaName(forJSONKey: key)
         if names.contains(converted), jsonKeys(for: converted).contains(key) { return converted }
@@ -68,7 +75,9 @@ public struct NamingConvention: Sendable, Hashable {
 
     private static func uncapitalized(_ word: String) -> String { word.prefix(1).lowercased() + word.dropFirst() }
 
-    /// `updatedAt` → `updated`, `at`; `htmlURL` → `html`, `url`; `HTTPStatus` → `http`, `status`; `plus1` → `plus1`; `last-seen` →
+    /// Splits a name into words in lower case: `updatedAt` → `updated`, `at`.
+    ///
+    /// `htmlURL` → `html`, `url`; `HTTPStatus` → `http`, `status`; `plus1` → `plus1`; `last-seen` →
     /// `last`, `seen`.
     static func words(of name: String) -> [String] {
         var words: [String] = []

@@ -1,10 +1,10 @@
-/// How the words of a name are joined in JSON.
+/// The way in which the words of a name are joined in JSON.
 public enum NamingStyle: String, Sendable, Hashable, CaseIterable {
     case snakeCase = "snake_case"
     case camelCase = "camelCase"
     case pascalCase = "PascalCase"
     case kebabCase = "kebab-case"
-    /// Names are the same; words are not replaced either.
+    /// Names are used unchanged; no words are replaced.
     case none
 
     func join(_ words: [String]) -> String {

@@ -1,4 +1,4 @@
-/// Nodes are not copyable, so they live in memory of their own.
+/// Manually managed storage for the nodes of a tree of keys: they are not copyable.
 final class NodeList {
     private var nodes: UnsafeMutablePointer<KeyNode>
     private var count = 1

@@ -1,7 +1,7 @@
-/// What null does.
+/// The effect of a null.
 public enum NullPolicy: String, Sendable, Hashable, CaseIterable {
-    /// It clears the field.
+    /// The field is cleared.
     case clear
-    /// The field keeps what it has, as if nothing were said.
+    /// The field keeps its stored value, as if it were absent.
     case ignore
 }

@@ -1,12 +1,12 @@
 internal import TarnStore
 
-/// The trees of entities, by the positions of their plans.
+/// The inheritance trees of the entities, by the positions of their plans.
 struct PlanKinds {
-    /// Of each plan that of the topmost entity.
+    /// For each plan, the plan of the topmost entity.
     private let roots: [Int32]
     /// Whether no entity descends from another one.
     private let isFlat: Bool
-    /// Of each plan those of the entities above it.
+    /// For each plan, the plans of its ancestors.
     private let above: [[Int]]
 
     init() {
@@ -22,10 +22,10 @@ struct PlanKinds {
         above = catalog.entities.map { catalog.ancestors(of: $0.id).compactMap { positions[$0] } }
     }
 
-    /// The plan of the topmost entity of a plan's tree.
+    /// Returns the plan of the topmost entity of a plan's tree.
     @inline(__always)
     func root(of plan: Int) -> Int32 { isFlat ? Int32(truncatingIfNeeded: plan) : roots[plan] }
 
-    /// Whether a plan is another one, or of an entity that descends from its.
+    /// Returns whether a plan is another one, or that of a descendant.
     func isKind(_ plan: Int, of other: Int) -> Bool { plan == other || above[plan].contains(other) }
 }

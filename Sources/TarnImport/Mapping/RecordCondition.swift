@@ -1,26 +1,31 @@
 public import TarnStore
 
-/// A condition about the JSON of a record.
+/// A condition on the JSON of a record.
 public struct RecordCondition: Sendable, Hashable {
-    /// From the record; without wildcards.
+    /// The path of the tested value, relative to the record; without wildcards.
     public var path: KeyPath
-    /// What has to be so with the value that is there.
+    /// The test of that value.
     public var test: Test
 
     /// A test of one value.
     public enum Test: Sendable, Hashable {
-        /// There is a value, and it is not null.
+        /// The value is present and not null.
         case isPresent
-        /// There is none, or it is null.
+        /// The value is absent or null.
         case isAbsent
-        /// It is one of these: a text, or the text of a number or boolean. A `*` stands for any run of characters.
+        /// The value is one of these texts. `*` matches any run of characters.
+        ///
+        /// A number or a boolean is tested by its text.
         case matches([String])
-        /// It compares so with this: as numbers if both are, else as texts by their bytes. What is not there does not compare.
+        /// The value compares so to a literal: as numbers if both are numbers, else by bytes.
+        ///
+        /// An absent value compares to nothing.
         case compares(IndexCondition.Comparison, String)
-        /// Code says so; not asked about what is not there.
+        /// The predicate holds. It is not called for an absent value or null.
         case satisfies(JSONPredicate)
     }
 
+    /// Creates a condition.
     public init(_ path: KeyPath, _ test: Test) {
         self.path = path
         self.test = test
@@ -28,7 +33,9 @@ public struct RecordCondition: Sendable, Hashable {
 }
 
 extension RecordCondition.Test {
-    /// - Parameter place: of a value that is not null; nil if there is none.
+    /// Returns whether the test holds.
+    ///
+    /// - Parameter place: the location of a value that is not null; nil if there is none.
     func holds(_ tape: Tape, _ place: Int?) -> Bool {
         if case .isAbsent = self { return place == nil }
         guard let place else { return false }
@@ -53,7 +60,7 @@ extension RecordCondition.Test {
         }
     }
 
-    /// Of a text, a number or a boolean.
+    /// Returns the text of a string, a number or a boolean; nil for another value.
     private static func text(_ tape: Tape, _ place: Int) -> [UInt8]? {
         switch tape.kind(place) {
         case .string: return Array(tape.string(place))

@@ -1,30 +1,31 @@
 internal import TarnStore
 
-/// What one attribute or relationship of an entity takes from JSON. A plain value: one is looked at for every value of
-/// every object, and nothing of it is counted.
+/// The compiled mapping of one attribute or relationship.
+///
+/// A trivial value: a slot is read for every value of every object, without reference counting.
 struct Slot {
     enum Kind {
         /// The type is in the slot's details.
         case attribute
-        /// A reference that is stored in this entity.
+        /// A reference, or a list of them, that is stored in this entity.
         case toOne(destination: Int)
         case toMany(destination: Int)
-        /// A relationship whose references are stored in the records that it leads to; more is in the slot's details.
+        /// A relationship whose references are stored in its targets; see the slot's details.
         case derived(Derived)
     }
 
-    /// Of a derived relationship what is needed for every object.
+    /// The parts of a derived relationship that every object needs.
     struct Derived {
         /// The plan of the entity whose records hold the references, and the field.
         var owner: Int32
         var field: UInt16
-        /// Seen from here.
+        /// Whether it is to-many, seen from this side.
         var isToMany: Bool
-        /// Whether the references are lists, and whether they have an order as seen from here.
+        /// Whether the references are lists, and whether they are ordered as seen from this side.
         var isListed: Bool
         var isOrdered: Bool
 
-        /// What it adds to hashes.
+        /// The relationship's contribution to hashes.
         var seed: UInt64 { UInt64(UInt32(bitPattern: owner)) << 16 | UInt64(field) }
     }
 
@@ -35,14 +36,16 @@ struct Slot {
     var isKey = false
     /// A record without the attribute has the schema's default.
     var hasDefault = false
-    /// Null says nothing.
+    /// Whether null counts as absent.
     var ignoresNull = false
-    /// What is absent in a listed record is null.
+    /// Whether an absent value counts as null in a listed record.
     var clearsAbsent = false
-    /// What it is then instead, among the plan's values of the document; -1 for null.
+    /// The value of an absent attribute then: an index into the plan's document sources.
+    ///
+    /// -1 stands for null.
     var absentValue: Int32 = -1
-    /// Of a to-many relationship.
+    /// The policy of a to-many relationship.
     var toMany = ToManyPolicy.replace
-    /// Of a reference in a one-to-one relationship, the plan of the topmost entity that has it; -1 for what leads to nothing exclusively.
+    /// For a one-to-one reference, the plan of the topmost entity that declares it; otherwise -1.
     var claims: Int32 = -1
 }

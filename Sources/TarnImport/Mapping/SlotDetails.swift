@@ -1,22 +1,22 @@
 internal import TarnStore
 
-/// The rest of what is known about a slot.
+/// The parts of a slot that are not read for every value.
 struct SlotDetails {
     var name: String
-    /// For an attribute.
+    /// The rule of an attribute.
     var rule = SlotDetails.text
-    /// For a derived relationship.
+    /// The derived relationship, if the slot is one.
     var derived: Derived?
 
-    /// Stands in for what is no attribute.
+    /// The rule of slots that are no attributes; unused.
     private static let text = ValueRule(.string)
 
     struct Derived {
-        /// The entity whose records hold the references, and the field.
+        /// The plan of the entity whose records hold the references, and the field.
         var owner: Int
         var field: Catalog.Field
         var reference: Catalog.Reference
-        /// Seen from here.
+        /// Whether it is to-many, seen from this side.
         var isToMany: Bool
     }
 }

@@ -1,10 +1,10 @@
-/// What takes the value of a key: a slot, or, past the slots, a place from which other sources lead on.
+/// The consumer of a key's value: a slot, or a place beyond the slots where extra sources start.
 struct Taker {
     var place: Int
-    /// Among the slot's alternates: less is better.
+    /// The rank among the slot's alternates; smaller wins.
     var rank: Int
-    /// Whether it identifies the record.
+    /// Whether the value is part of the record's key.
     var isKey: Bool
-    /// The next one of the same key, or -1.
+    /// The next taker of the same key, or -1.
     var next: Int32
 }

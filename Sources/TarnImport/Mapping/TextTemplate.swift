@@ -1,18 +1,21 @@
-/// A text with key paths in it: `{owner.login}/{name}`. A brace that is text is written twice.
+/// A text with embedded key paths: `{owner.login}/{name}`. A literal brace is doubled.
 ///
-/// The values are texts, numbers and booleans, each as its text. If one is null, all of it is null; if one is not there, or is an
-/// object or a list, all of it is absent.
+/// Each path is replaced by the text of its value: a text, a number or a boolean. If a value is
+/// null, the whole text is null. If a value is absent, an object or a list, the whole text is
+/// absent.
 public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
-    /// Text as it is, or what is taken from a place.
+    /// A literal text, or the path of a value.
     public enum Part: Sendable, Hashable {
         case literal(String)
         case path(KeyPath)
     }
 
-    /// At least one is a path.
+    /// The parts in order; at least one is a path.
     public let parts: [Part]
 
-    /// Nil if no path is in it, if one is malformed, or if a brace has no partner.
+    /// Parses a template.
+    ///
+    /// - Returns: nil if the text has no path, a malformed path, or an unpaired brace.
     public init?(_ text: String) {
         var parts: [Part] = [], literal = "", rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {
@@ -34,7 +37,7 @@ public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
         self.parts = parts
     }
 
-    /// What stands before the brace that closes a path, which is taken out too.
+    /// Removes a path and its closing brace, and returns the path; nil without a closing brace.
     private static func inner(_ rest: inout Substring.UnicodeScalarView) -> String? {
         var inner = "", isEscaped = false
         while let scalar = rest.popFirst() {
@@ -45,7 +48,7 @@ public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    /// Whether a text is meant as a template: there is a brace that is no part of a key.
+    /// Returns whether a text is meant as a template: it contains a brace that is not escaped.
     static func isOne(_ text: String) -> Bool {
         var isEscaped = false
         for scalar in text.unicodeScalars {
@@ -64,7 +67,7 @@ public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
         }.joined()
     }
 
-    /// The places that it takes values from, in their order.
+    /// The embedded paths in order.
     public var paths: [KeyPath] {
         parts.compactMap { if case .path(let path) = $0 { path } else { nil } }
     }

@@ -1,11 +1,14 @@
-/// What the list of a to-many relationship does to the one that is stored.
+/// The way in which the list of a to-many relationship changes the stored list.
 public enum ToManyPolicy: String, Sendable, Hashable, CaseIterable {
-    /// It takes its place.
+    /// The response's list replaces the stored one.
     case replace
-    /// What is stored stays where it is; what is new comes at the end.
+    /// Stored elements keep their positions; new ones are added at the end.
     case append
-    /// What is stored stays where it is; what is new comes at the beginning.
+    /// Stored elements keep their positions; new ones are added at the beginning.
     case prepend
-    /// Nothing leaves. What both have takes the order of the response among the places that it has; what is new comes at the end.
+    /// No element is removed.
+    ///
+    /// Elements of both lists take the response's order within the positions that they occupy. New
+    /// elements are added at the end.
     case patch
 }

@@ -1,10 +1,11 @@
-/// How a response says that a record is no more.
+/// The mark by which a response reports a deleted record.
 public struct TombstoneRule: Sendable, Hashable {
-    /// From the record.
+    /// The path of the mark, relative to the record.
     public var path: KeyPath
-    /// The text, or the text of the number or boolean, that stands there. Nil: anything but null and false.
+    /// The expected text, or text of a number or boolean. Nil: any value except null and false.
     public var equals: String?
 
+    /// Creates a rule.
     public init(path: KeyPath, equals: String? = nil) {
         self.path = path
         self.equals = equals

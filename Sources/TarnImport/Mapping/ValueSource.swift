@@ -1,16 +1,18 @@
-// What a value may be taken from: a path, a text that is put together, or nothing of the response at all.
+// The source of a value: a path, a composed text, or a constant.
 
-/// One of the alternates from which an attribute or a relationship takes its value.
+/// One of the alternates from which a field takes its value.
 ///
-/// As text: a ``KeyPath``, or a ``TextTemplate`` if there is a `{` in it without a backslash before it.
+/// The textual form is a ``KeyPath``, or a ``TextTemplate`` if it contains an unescaped `{`.
 public enum ValueSource: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     case path(KeyPath)
-    /// The text of several values.
+    /// A text composed of several values.
     case text(TextTemplate)
-    /// A value that does not depend on the response. For a relationship: a bare key, or a list of them.
+    /// A value that does not depend on the response.
+    ///
+    /// For a relationship, it is a bare key or a list of bare keys.
     case constant(JSONValue)
 
-    /// Nil if the text is neither a path nor a template.
+    /// Parses a source; nil if the text is neither a path nor a template.
     public init?(_ text: String) {
         if let template = TextTemplate(text) {
             self = .text(template)
@@ -21,7 +23,7 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible, Expressibl
         }
     }
 
-    /// Misuse (a malformed literal) is a programmer's error and traps.
+    /// Creates a source from a literal. A malformed one is a programmer error and traps.
     public init(stringLiteral text: String) {
         guard let source = ValueSource(text) else { preconditionFailure("neither a key path nor a template: \(text)") }
         self = source
@@ -35,7 +37,7 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible, Expressibl
         }
     }
 
-    /// The paths in it.
+    /// The paths that the source reads.
     public var paths: [KeyPath] {
         switch self {
         case .path(let path): [path]

@@ -1,7 +1,7 @@
 import Synchronization
 internal import TarnStore
 
-/// Whether the task that waits for a commit was cancelled: the writer's thread cannot ask it.
+/// The cancellation of the task that awaits a commit, readable by the writer's thread.
 final class Cancellation: Sendable {
     private let isCancelled = Atomic(false)
 

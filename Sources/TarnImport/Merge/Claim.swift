@@ -1,12 +1,12 @@
 internal import TarnStore
 
-/// One record's word that a relationship leads to another, which may be led to by one only.
+/// A one-to-one reference of a unit, whose target may be referenced by one record only.
 struct Claim {
-    /// The plan of the topmost entity that has the reference, and its field.
+    /// The plan of the topmost entity that declares the reference, and its field.
     var plan: Int
     var field: UInt16
     var owner: [UInt8]
     var target: [UInt8]
-    /// Where it stands in the response.
+    /// The path of the reference in the response.
     var path: String
 }

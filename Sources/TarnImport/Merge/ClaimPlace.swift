@@ -1,6 +1,6 @@
 internal import TarnStore
 
-/// Which record claims which, by which relationship.
+/// The identity of a one-to-one reference: owner, relationship and target.
 struct ClaimPlace: Hashable {
     private let plan: Int
     private let field: UInt16

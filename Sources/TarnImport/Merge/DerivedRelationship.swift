@@ -1,17 +1,17 @@
 internal import TarnStore
 
-/// A relationship whose references stand in the other records, and what merging its lists needs.
+/// A relationship whose references are stored in its members, with the data for merging its lists.
 struct DerivedRelationship {
     let ownerPlan: Int
     /// The entity whose records hold the references, and the field.
     let owner: Catalog.Entity
     let field: Catalog.Field
-    /// Whether the references are lists, and whether they have an order as seen from the other side.
+    /// Whether the references are lists, and whether they are ordered as seen from the other side.
     let isListed: Bool
     let isOrdered: Bool
     /// Whether the reference is part of the key of its record.
     let isKey: Bool
-    /// The tree of the entity that has the relationship, and for diagnostics its name and that of the relationship.
+    /// The root of the entity that has the relationship, then the names of both for diagnostics.
     let root: UInt16
     let entity: String
     let name: String
@@ -28,6 +28,7 @@ struct DerivedRelationship {
         self.name = name
     }
 
+    /// Returns the diagnostic of a member that is not stored, so that it cannot hold the reference.
     func unstorable(_ member: [UInt8], of target: [UInt8], path: String) -> Diagnostic {
         Diagnostic(
             code: .referenceUnstorable, path: path, entity: entity,

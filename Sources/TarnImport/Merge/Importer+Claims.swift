@@ -1,9 +1,9 @@
-// A record that may have one parent, and that several claim: the later one counts, and both places are named.
+// Conflicts between records that refer to one record exclusively. Reports name both locations.
 
 internal import TarnStore
 
 extension Importer {
-    /// A member of a list whose owner is not the one that counts.
+    /// A member of a list that belongs to another owner.
     struct LostMember: Hashable {
         var list: Int
         var member: [UInt8]
@@ -15,10 +15,10 @@ extension Importer {
         var member: [UInt8]
     }
 
-    /// Finds members that several records claim as their own, and reports them.
+    /// Finds members that several records list as their own, and reports them.
     ///
-    /// - Parameter counts: whether a list is the last word of its record.
-    /// - Returns: the members of lists that lose them to another one.
+    /// - Parameter counts: whether each list is in effect, see `countingLists()`.
+    /// - Returns: the members that lists lose to another list.
     func lostMembers(_ counts: [Bool]) -> Set<LostMember> {
         var lost: Set<LostMember> = []
         let lists = drafter.derived.lists, members = drafter.derived.members
@@ -32,7 +32,7 @@ extension Importer {
                         && seed(of: lists[Int(members[other].list)]) == slot.seed
                 }
                 guard let holder = holders.insert(place, hash: members[place].hash, isEqual: isSame) else { continue }
-                // Of duplicates the draft counts that the entity's policy says: so do lists.
+                // Lists follow the entity's duplicate policy, too.
                 let firstWins = plan.plans[Int(slot.owner)].policies.firstWins
                 let otherNumber = Int(members[holder].list), other = lists[otherNumber]
                 let isOwn = Bytes.equal(drafter.derived.bytes(other.target), drafter.derived.bytes(list.target))
@@ -52,8 +52,9 @@ extension Importer {
         (plan.plans[Int(list.plan)].entity.name, Array(drafter.derived.bytes(list.target)), path(of: list))
     }
 
-    /// References of one-to-one relationships: of those that lead to one record the later counts; the others are cleared, stored
-    /// ones too.
+    /// Resolves one-to-one references: of several to one record, the latest wins.
+    ///
+    /// The others are cleared, including stored ones.
     func settleClaims(_ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
         guard !drafter.claims.isEmpty else { return }
         try writer.applyIndexChanges()
@@ -67,7 +68,9 @@ extension Importer {
         }
     }
 
-    /// Whether what was claimed is what is stored: a record may have changed its mind, or be left out.
+    /// Returns whether a reference is the stored one.
+    ///
+    /// A later draft may replace it, or its record may not be stored.
     private func leads(_ claim: Claim, _ access: StoreAccess) throws -> Bool {
         let entity = plan.plans[claim.plan].entity
         return try access.lending {
@@ -91,7 +94,7 @@ extension Importer {
         for other in others {
             guard case .updated? = try set(field, to: nil, position: nil, of: entity, other, &writer) else { continue }
             countUpdated(claim.plan, other, in: &tally)
-            // Of what was stored before, this unit is simply the newer word.
+            // No conflict is reported for a reference from an earlier unit: this unit is newer.
             guard let earlier = place(of: claim, by: other), case .reference(let reference) = field.kind,
                 let destination = catalog.entity(id: reference.destination)
             else { continue }
@@ -101,7 +104,9 @@ extension Importer {
         }
     }
 
-    /// Where another record claims the same; nil if it does not in this unit. Looked up in a table that the first question makes.
+    /// Returns the path of another record's reference to the same target in this unit, if any.
+    ///
+    /// The first call builds the table of all references.
     private func place(of claim: Claim, by owner: [UInt8]) -> String? {
         let places = claimPlaces ?? {
             var places: [ClaimPlace: String] = [:]

@@ -1,12 +1,15 @@
-// Lists whose references stand in the records that they lead to, set and cleared there when the drafts are merged.
+// Lists of derived relationships: their references are set and cleared in the members.
 
 internal import TarnStore
 
 extension Importer {
-    /// Lists whose references stand in their members: members that came as bare keys get theirs, members that left lose it.
-    /// Of members whose references are a list, both is done here.
+    /// Sets the missing references of members of derived lists, and clears those of former members.
     ///
-    /// - Parameter older: records, by the root of their entity and key, whose answer is older than what is stored.
+    /// A member that is a nested object already has its reference from its draft, unless its
+    /// references are a list.
+    ///
+    /// - Parameter older: the records whose response is older than the store, by root entity and
+    ///   key.
     func connectDerived(
         _ writer: inout StoreWriter, _ tally: inout ImportTally, except older: Set<[UInt8]>, hasLocal: Bool
     ) throws {
@@ -16,7 +19,7 @@ extension Importer {
         var current: (plan: Int32, slot: Int32) = (-1, -1), relationship: DerivedRelationship?
         for (number, list) in drafter.derived.lists.enumerated() where counts[number] {
             try cancellation?.check()
-            // One follows the other of the same kind, mostly.
+            // Consecutive lists are mostly of the same relationship.
             if list.plan != current.plan || list.slot != current.slot {
                 current = (list.plan, list.slot)
                 relationship = self.relationship(of: list)
@@ -28,7 +31,7 @@ extension Importer {
             }
             if list.keepsOthers { continue }
             try writer.applyIndexChanges()
-            // A key that holds the reference cannot let go of it.
+            // A reference that is part of a key cannot be cleared.
             if relationship.isKey { continue }
             for referrer in try left(list, relationship, through: index, writer.access) {
                 if hasLocal, !relationship.isListed,
@@ -51,7 +54,9 @@ extension Importer {
         }
     }
 
-    /// Whether a list is what its record says of the relationship: the last one, unless lists add to each other.
+    /// Returns for each list whether it is in effect: the last one of its record and relationship.
+    ///
+    /// Lists that keep other members are all in effect.
     private func countingLists() -> [Bool] {
         let lists = drafter.derived.lists
         var table = PositionTable(count: lists.count), counts = Array(repeating: false, count: lists.count)
@@ -62,13 +67,13 @@ extension Importer {
         return counts
     }
 
-    /// Whether two lists are of the same record and relationship.
+    /// Returns whether two lists are of the same record and relationship.
     private func isSame(_ a: DerivedList, _ b: DerivedList) -> Bool {
         guard a.hash == b.hash, a.plan == b.plan && a.slot == b.slot || seed(of: a) == seed(of: b) else { return false }
         return Bytes.equal(drafter.derived.bytes(a.target), drafter.derived.bytes(b.target))
     }
 
-    /// The relationship of a list, whichever of the entities that inherit it the record is of.
+    /// Returns the identity of a list's relationship, shared by all entities that inherit it.
     func seed(of list: DerivedList) -> UInt64 {
         if case .derived(let slot) = plan.plans[Int(list.plan)].slots[Int(list.slot)].kind { slot.seed } else { 0 }
     }
@@ -81,7 +86,7 @@ extension Importer {
         }
     }
 
-    /// Sets the references of members that came as bare keys, and of those whose references are a list.
+    /// Sets the references of members that are bare keys, or whose references are a list.
     private func setMembers(
         _ list: DerivedList, _ number: Int, _ relationship: DerivedRelationship, _ lost: Set<LostMember>, hasLocal: Bool,
         _ writer: inout StoreWriter, _ tally: inout ImportTally
@@ -113,7 +118,7 @@ extension Importer {
 
     func path(of list: DerivedList) -> String { drafter.derived.text(list.record) + drafter.derived.text(list.path) }
 
-    /// The records that lead to a list's record and are not in the list.
+    /// Returns the records that refer to a list's record and are not in the list.
     private func left(
         _ list: DerivedList, _ relationship: DerivedRelationship, through index: UInt32, _ access: StoreAccess
     ) throws -> [[UInt8]] {
@@ -132,7 +137,7 @@ extension Importer {
         return left
     }
 
-    /// Sets or clears the reference of a record that is there. Nil if it is not.
+    /// Sets or clears the reference of a stored record. Nil if the record is not stored.
     func set(
         _ field: Catalog.Field, to target: [UInt8]?, position: UInt32?, of entity: Catalog.Entity, _ key: [UInt8],
         _ writer: inout StoreWriter
@@ -158,8 +163,9 @@ extension Importer {
         }
     }
 
-    /// Adds a reference at the end of a list of a record that is there, or takes it out; the others stay as they are. Nil if
-    /// there is no such record.
+    /// Adds a reference at the end of a stored record's list, or removes it.
+    ///
+    /// Other references are kept. Nil if the record is not stored.
     private func set(
         _ field: Catalog.Field, contains target: [UInt8], _ isWanted: Bool, of entity: Catalog.Entity, _ key: [UInt8],
         _ writer: inout StoreWriter

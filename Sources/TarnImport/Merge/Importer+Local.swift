@@ -1,29 +1,32 @@
-// Records that were changed here and not yet at the server: what a unit may say about them.
+// Merging with local changes that the server does not have yet.
 
 internal import TarnStore
 
 extension Importer {
-    /// What is left of a draft of a marked record.
+    /// The part of a draft that applies to a marked record.
     enum LocalOutcome {
-        /// All of it: the record is not marked, or the server's word counts.
+        /// All of it: the record is not marked, or the server takes precedence.
         case whole
-        /// Nothing: the record was deleted here.
+        /// Nothing: the record was deleted locally.
         case nothing
-        /// A part, which was written; whether it is wide, and the plan of the kind that the record keeps, if not that of the draft.
+        /// A part, which was written.
+        ///
+        /// `isWide` is of the written body. `kept` is the plan of the concrete entity that the
+        /// record keeps, if it is not that of the draft.
         case part(isWide: Bool, kept: Int?)
     }
 
-    /// Takes the fields that keep their local value out of a draft, and remembers in the mark what the response says of them.
+    /// Removes the locally changed fields from a draft, and stores the server's values in the mark.
     func respectLocal(
         _ planIndex: Int, _ key: Bytes, _ body: RowBody, into rest: inout ByteWriter, _ writer: inout StoreWriter
     ) throws -> LocalOutcome {
         let access = writer.access, plan = plan.plans[planIndex], entity = plan.entity
         guard var mark = try access.localMark(entity.root, key) else { return .whole }
-        // Of whatever kind it is.
+        // The root entity: the record may be of any concrete entity.
         let tree = root(of: entity)
         let row = try access.lending { try access.row(tree, key).map { Array($0.body.bytes) } }
         let (isWide, stored) = try access.lending { try access.row(tree, key).map { ($0.isWide, $0.entity) } } ?? (false, entity.id)
-        // Of a record that is not there nothing local is left to keep.
+        // A record that is not stored has no local values to keep.
         guard plan.policies.local != .server, mark.operation == .delete || row != nil else {
             try writer.removeLocalMark(entity.root, key)
             return .whole
@@ -36,7 +39,8 @@ extension Importer {
         for index in 0..<body.count {
             let id = body.id(at: index)
             guard let value = body.value(at: index) else { continue }
-            // What the kept kind does not have comes again when the server knows the change.
+            // Fields that the kept entity lacks are not lost: they come again after the server has
+            // the change.
             if let known, id != WholeKey.field, !known.contains(id) { continue }
             guard id != WholeKey.field, !entity.key.contains(id), isWhole || mark.covers(id) else {
                 builder.field(id, value)
@@ -70,15 +74,18 @@ extension Importer {
         return .part(isWide: restIsWide, kept: keptPlan)
     }
 
-    /// The plan of the kind that a marked record stays: all of a record that is kept, and otherwise what has fields that the kind the
-    /// response says has not, since a local value may be in them. Nil if it takes the kind of the response, or is of it.
+    /// Returns the plan of the entity that a marked record keeps.
+    ///
+    /// Nil if the record takes the response's entity, or is of it already. /// A record that is
+    /// kept as a whole keeps its entity. Another record takes the response's entity only if that is
+    /// a descendant: other entities lack fields that may hold local values.
     private func keptKind(_ planIndex: Int, _ stored: UInt16, isWhole: Bool) -> Int? {
         let said = plan.plans[planIndex].entity
         guard stored != said.id, let known = plan.plans.firstIndex(where: { $0.entity.id == stored }) else { return nil }
         return !isWhole && plan.kinds.isKind(planIndex, of: known) ? nil : known
     }
 
-    /// Whether a stored value says what a draft says, though a long list of it may stand in a table of its own.
+    /// Returns whether two values are equal, although a long stored list may be in the edge table.
     private func haveSameContent(_ stored: EncodedValue, _ said: EncodedValue, _ access: StoreAccess) throws -> Bool {
         if said.isContained(in: stored) { return true }
         guard said.tag == ValueTag.references, stored.tag == ValueTag.edges else { return false }
@@ -91,11 +98,13 @@ extension Importer {
         return a == b
     }
 
-    /// Whether a marked record is to stay though the server says that it is no more. It is remembered in the mark.
+    /// Returns whether a marked record is kept although it is deleted at the server.
+    ///
+    /// The deletion is stored in the mark.
     func keepsDeleted(_ plan: EntityPlan, _ key: Bytes, _ writer: inout StoreWriter) throws -> Bool {
         guard var mark = try writer.access.localMark(plan.entity.root, key) else { return false }
         guard plan.policies.local != .server, mark.operation != .delete else {
-            // Both sides agree, or the server's word counts.
+            // Both sides agree, or the server takes precedence.
             try writer.removeLocalMark(plan.entity.root, key)
             return false
         }
@@ -107,7 +116,7 @@ extension Importer {
         return true
     }
 
-    /// Whether a reference that another record's list would set or clear keeps its local value.
+    /// Returns whether a reference keeps its local value against another record's list.
     func keepsLocalReference(
         _ plan: EntityPlan, _ key: Bytes, _ field: UInt16, to target: [UInt8]?, _ writer: inout StoreWriter
     ) throws -> Bool {

@@ -1,20 +1,22 @@
-// How single drafts of a unit get into the store: by versions and lists, by deleting, and not at all where values have to be unique.
+// Merging of single drafts: versions, lists, deletions, and duplicates of unique values.
 
 internal import TarnStore
 
 extension Importer {
-    /// The topmost entity of a tree: by it a record is found whatever kind it is.
+    /// Returns the topmost entity of a tree. It finds a record of any concrete entity.
     func root(of entity: Catalog.Entity) -> Catalog.Entity {
         entity.root == entity.id ? entity : catalog.entity(id: entity.root) ?? entity
     }
 
-    /// Counts a record that got or lost a reference after its draft, if it has one, was stored: as the kind that the draft is of.
+    /// Counts an update of a record by a reference, after its draft (if any) was stored.
+    ///
+    /// The update counts for the concrete entity of the draft.
     func countUpdated(_ plan: Int, _ key: [UInt8], in tally: inout ImportTally) {
         let draft = key.withUnsafeBytes { drafter.list.find(plan, $0) }
         tally.updated(draft.map { Int(drafter.list.drafts[$0].plan) } ?? plan, key, draft: draft)
     }
 
-    /// A value that a hook set and the attribute's type does not take.
+    /// Reports a value from a hook that the attribute's type refuses.
     func reportRefused(_ plan: EntityPlan, _ key: Bytes, _ field: String, _ json: JSONValue) {
         guard drafter.diagnostics.keepsNext(.valueType, plan.entity.name, field) else { return }
         let text = json.text
@@ -25,7 +27,9 @@ extension Importer {
                 sample: text.count > 80 ? text.prefix(79) + "…" : text))
     }
 
-    /// Merges a draft by what its entity says about versions and lists. Nil if it is older than what is stored.
+    /// Merges a draft by its entity's version and list policies.
+    ///
+    /// - Returns: nil if the draft is older than the stored record.
     func merge(
         _ plan: EntityPlan, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool, _ writer: inout StoreWriter
     ) throws -> StoreWriter.Outcome? {
@@ -49,7 +53,9 @@ extension Importer {
         return try writer.merge(plan.entity, key, both, isComplete: isComplete, isExact: isExact)
     }
 
-    /// Deletes what the response says is no more, by its delete rules, when everything else is stored.
+    /// Deletes the records that the response reports as deleted, by their delete rules.
+    ///
+    /// This runs after everything else is stored.
     func delete(
         _ deletions: [Int], _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
     ) throws {
@@ -70,11 +76,11 @@ extension Importer {
             }
             if try keepsDeleted(plan, drafter.list.key(draft), &writer) { continue }
             do {
-                // Whatever kind of its tree is stored under the key: it is the one record.
+                // The root entity: the stored record may be of any concrete entity of the tree.
                 if try writer.delete(root(of: plan.entity).name, key) {
                     tally.deleted(Int(draft.plan))
                 } else {
-                    // The same unit may have listed it before.
+                    // An earlier response of the same unit may list it.
                     report.dropped.append(ListedRecord(entity: plan.entity.root, storageKey: Array(drafter.list.key(draft))))
                 }
             } catch let error as StoreError {
@@ -88,7 +94,7 @@ extension Importer {
         }
     }
 
-    /// Takes out what has unique values of another record, and reports it.
+    /// Removes records that have unique values of another record, and reports them.
     func dropDoubles(
         _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
     ) throws {

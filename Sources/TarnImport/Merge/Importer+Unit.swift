@@ -1,28 +1,29 @@
-// A unit with all that belongs to it: records, the entries of the responses that they came in, and how far a walk has come, as one
-// change.
+// The commit of a unit as one change: records, the entries of their responses, and checkpoints.
 
 import Synchronization
 public import TarnStore
 
 extension Importer {
-    /// Merges what was added since the last commit into the store, together with the entries of its responses and with progress.
+    /// Merges the current unit into the store, with the entries of its responses and checkpoints.
     ///
-    /// What makes a unit is the caller's choice: one response, a page, a batch of pages or of several requests. Everything is added first,
-    /// and then committed once, by this: all of it is in the store afterwards, or nothing. Records that were not stored, since they have
-    /// unique values of another one, are taken out of the entries.
+    /// The caller defines a unit: one response, a page, a batch of pages or of several requests.
+    /// All documents are added first and then committed by one call: the store has all of them or
+    /// none. A record that is not stored, because it has unique values of another record, is
+    /// removed from the entries.
     ///
     /// - Parameters:
     ///   - responses: the entries of the responses that were added.
-    ///   - revalidated: responses that were confirmed by a 304 and add nothing. Each counts only if the stored entry still is the one that
-    ///     the request was sent with.
-    ///   - checkpoints: progress by name.
-    /// - Throws: ``RevalidationConflict`` if a stored entry is another one by now; nothing is written then. `StoreError`; then the transaction must not be committed, and what was added is still there: ``discard()`` it, or
-    ///   commit it in another transaction.
+    ///   - revalidated: the responses that a 304 confirms. Each applies only if the stored entry
+    ///     still is the one whose validators the request carried.
+    ///   - checkpoints: the progress of scans, by name.
+    /// - Throws: ``RevalidationConflict`` if a stored entry has changed; nothing is written then.
+    ///   `StoreError`: the transaction must not be committed then. The unit is kept: ``discard()``
+    ///   it, or commit it in another transaction.
     public func commit(
         into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [RevalidatedResponse] = [],
         checkpoints: [String: Checkpoint] = [:]
     ) throws -> ImportReport {
-        // Before the records: what this unit deletes takes the entries that list it along.
+        // Before the records: deletions of this unit also invalidate the entries that list them.
         let overtaken = try revalidated.filter { try !writer.isCurrent($0) }
         guard overtaken.isEmpty else { throw RevalidationConflict(requests: overtaken.map(\.entry.request)) }
         for response in revalidated { try writer.putResponse(response.entry) }
@@ -38,25 +39,29 @@ extension Importer {
         return report
     }
 
-    /// Commits a unit to a store, in a transaction of its own, and begins a new one. The calling task is suspended meanwhile.
+    /// Commits the unit in a transaction of its own, and begins a new unit. Suspends the task.
     ///
     ///     for page in pages {
     ///         let added = try importer.add(page.body, entity: "Issue")
     ///         entries.append(page.entry(listing: added))
     ///     }
-    ///     let report = try await importer.commit(to: store, responses: entries, checkpoints: ["issues": progress])
+    ///     let report = try await importer.commit(
+    ///         to: store, responses: entries, checkpoints: ["issues": progress])
     ///
-    /// If the task is cancelled before the commit, also while records are merged, nothing of the unit is in the store.
+    /// If the task is cancelled before the commit, even during the merge, the store has nothing of
+    /// the unit.
     ///
-    /// - Parameter additions: what else belongs to the unit; called in its transaction, when everything is merged.
-    /// - Throws: `CancellationError`, `StoreError`, ``RevalidationConflict``, and what a hook or the closure throws. Then nothing is in the store, and what was added is
+    /// - Parameter additions: writes further parts of the unit, in its transaction, after the
+    ///   merge.
+    /// - Throws: `CancellationError`, `StoreError`, ``RevalidationConflict``, and the errors of
+    ///   hooks and of the closure. The store then has nothing of the unit, and the unit is
     ///   discarded.
     public nonisolated(nonsending) func commit(
         to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
         checkpoints: [String: Checkpoint] = [:], and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async throws -> ImportReport {
         let cancellation = Cancellation()
-        // It belongs to the caller, who does nothing else with it until the write has returned.
+        // The importer belongs to the caller, which is suspended until the write returns.
         nonisolated(unsafe) let importer = self
         importer.cancellation = cancellation
         defer { importer.cancellation = nil }
@@ -79,7 +84,7 @@ extension Importer {
 }
 
 extension Importer {
-    /// Merges a unit, with what else belongs to it, unless somebody has given up waiting for it.
+    /// Merges a unit and the additions, unless the waiting task is cancelled.
     func commit(
         into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [RevalidatedResponse], checkpoints: [String: Checkpoint],
         unless cancellation: Cancellation, and additions: ((ImportReport, inout StoreWriter) throws -> Void)?
@@ -87,14 +92,14 @@ extension Importer {
         try cancellation.check()
         let report = try commit(into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints)
         try additions?(report, &writer)
-        // The last moment at which nothing has happened.
+        // The last moment before the commit.
         try cancellation.check()
         return report
     }
 }
 
 extension StoreWriter {
-    /// Whether the stored entry still is the one that the conditional request was sent with.
+    /// Returns whether the stored entry still is the one whose validators the request carried.
     fileprivate func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
         try access.response(to: response.entry.request)?.isUnchanged(since: response.asked) ?? false
     }

@@ -1,9 +1,11 @@
 public import TarnStore
 
-/// A unit was not committed: the entries that its 304 responses confirm were replaced, invalidated or removed after the requests were
-/// sent. A 304 says nothing about the newer entry; request the pages again.
+/// A conflict of 304 responses with newer entries; the unit is not committed.
+///
+/// The entries that the 304 responses confirm were replaced, invalidated or removed after the
+/// requests were sent. A 304 does not apply to the newer entry: request the pages again.
 public struct RevalidationConflict: Error, Sendable, CustomStringConvertible {
-    /// The requests whose 304 does not count.
+    /// The requests whose 304 does not apply.
     public var requests: [RequestKey]
 
     /// One line that names the first request.

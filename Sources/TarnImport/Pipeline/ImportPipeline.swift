@@ -1,24 +1,30 @@
-// Importers of one mapping that take turns: the next unit is parsed and drafted while those before are written.
+// A pipeline of importers: the next unit is parsed and drafted while earlier units are written.
 
 public import TarnStore
 
-/// Imports unit after unit, and drafts each while the one before is committed: parsing takes one core, and the store's writer another.
+/// An import of consecutive units that drafts one unit while the previous one is committed.
+///
+/// Parsing takes one core, and the store's writer another.
 ///
 ///     let pipeline = try ImportPipeline(mapping, store.catalog)
 ///     for pages in units {
 ///         var entries: [ResponseEntry] = []
-///         for page in pages { entries.append(page.entry(listing: try pipeline.importer.add(page.body, entity: "Issue"))) }
+///         for page in pages {
+///             let added = try pipeline.importer.add(page.body, entity: "Issue")
+///             entries.append(page.entry(listing: added))
+///         }
 ///         if let report = try await pipeline.finish() { print(report) }   // of the unit before
 ///         await pipeline.start(to: store, responses: entries)
 ///     }
 ///     if let report = try await pipeline.finish() { print(report) }
 ///
-/// Units are committed in the order in which they are started, each as one change: all of it, or nothing. One that fails is told by
-/// ``finish(isCancellable:)``; what was started or added since is discarded with it, since a later unit may build on it. A pipeline is used by one task at a
-/// time.
+/// Units are committed in the order in which they are started, each as one atomic change.
+/// ``finish(isCancellable:)`` throws the error of a failed unit. All later units, started or added,
+/// are discarded with it, since they may build on it. One task at a time uses a pipeline.
 ///
-/// Small units cost little but the flushes of their commits. With a ``depth`` above 1 several may be under way, and those that wait together share a
-/// transaction, as small writes of a store do: none is reported before all of them are durable.
+/// Small units cost little beyond the flushes of their commits. With a ``depth`` above 1, several
+/// may be in progress, and waiting ones share a transaction, as small writes of a store do. None is
+/// reported before all of them are durable.
 ///
 ///     while pipeline.isFull, let report = try await pipeline.finish() { print(report) }
 ///     await pipeline.start(to: store, responses: entries)
@@ -26,29 +32,32 @@ public final class ImportPipeline {
     private struct Unit {
         let task: Task<(report: ImportReport, trainingFailure: (any Error)?), any Error>
         let cancellation: Cancellation
-        /// Its importer, and how much this keeps.
+        /// The position of the unit's importer, and the bytes that it keeps.
         let importer: Int
         let byteCount: Int
     }
 
-    /// How many units may be under way.
+    /// The maximum number of units in progress.
     public let depth: Int
     private let importers: [Importer]
     private var current = 0
-    /// Importers that are not in use; the last one was used last, and has memory for a unit.
+    /// Importers that are not in use. The last one was used most recently: its memory is allocated.
     private var free: [Int]
-    /// The oldest first.
+    /// The units in progress, oldest first.
     private var underWay: [Unit] = []
-    /// More than one unit is under way only as long as they keep less than this together.
+    /// The number of bytes kept by units in progress above which a pipeline is full.
     private static let mostKept = 4 << 20
     private let chain = UnitChain()
-    /// Why the dictionaries could not be trained after the unit that was finished last; nil if nothing went wrong. The unit is stored all the
-    /// same, and later rows are stored without a dictionary.
+    /// The error of the dictionary training after the last finished unit; nil if there was none.
+    ///
+    /// The unit is stored all the same, and later rows are stored without a dictionary.
     public private(set) var trainingFailure: (any Error)?
 
-    /// - Parameter depth: how many small units may be under way.
+    /// Creates a pipeline.
+    ///
+    /// - Parameter depth: the maximum number of small units in progress.
     /// - Precondition: the depth is at least 1.
-    /// - Throws: as ``Importer/init(_:_:)``.
+    /// - Throws: the errors of ``Importer/init(_:_:)``.
     public init(_ mapping: Mapping, _ catalog: Catalog, depth: Int = 1) throws(ImportError) {
         precondition(depth >= 1, "at least one unit has to be under way")
         self.depth = depth
@@ -62,19 +71,24 @@ public final class ImportPipeline {
         for unit in underWay { unit.cancellation.cancel() }
     }
 
-    /// What the documents of the next unit are added to. Another one after each ``start(to:responses:revalidated:checkpoints:trains:and:)``.
+    /// The importer of the next unit, to which its documents are added.
+    ///
+    /// It is another one after each ``start(to:responses:revalidated:checkpoints:trains:and:)``.
     public var importer: Importer { importers[current] }
 
-    /// Whether a unit was started and not finished.
+    /// Whether a unit was started and is not finished.
     public var isUnderWay: Bool { !underWay.isEmpty }
 
-    /// Whether ``finish(isCancellable:)`` has to be called, perhaps more than once, before the next start: as many units are under way as may be, or large ones, which gain
-    /// nothing from waiting together.
+    /// Whether ``finish(isCancellable:)`` must be called before the next start.
+    ///
+    /// If several units are in progress, more than one call may be necessary. A pipeline is full if
+    /// as many units are in progress as allowed, or large ones, which gain nothing from a shared
+    /// commit.
     public var isFull: Bool {
         underWay.count == depth || underWay.reduce(0) { $0 + $1.byteCount } > ImportPipeline.mostKept
     }
 
-    /// Sets limits, hooks and whatever else importers have, for all units that are begun from then on.
+    /// Sets limits, hooks and other options of all importers, for units that begin from then on.
     ///
     /// - Precondition: no unit is under way.
     public func configure(_ change: (Importer) -> Void) {
@@ -82,22 +96,24 @@ public final class ImportPipeline {
         for importer in importers { change(importer) }
     }
 
-    /// Begins to commit what was added, with its responses and checkpoints, and returns at once; see
-    /// ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. What is added from then on is of the next unit.
+    /// Starts the commit of the added documents, with its responses and checkpoints, and returns.
     ///
-    /// With hooks it returns when the commit has ended: hooks are never called by two threads at once.
+    /// See ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. Documents that are added
+    /// from then on belong to the next unit.
+    ///
+    /// With hooks, it returns after the commit: two threads never call hooks at once.
     ///
     /// - Parameters:
-    ///   - trains: whether dictionaries are trained afterwards for entities that have enough rows and none yet, which takes long. What
-    ///     goes wrong then is ``trainingFailure``.
-    ///   - additions: what else belongs to the unit.
+    ///   - trains: whether dictionaries are trained afterwards for entities that have enough rows
+    ///     and no dictionary, which takes long. An error of the training is ``trainingFailure``.
+    ///   - additions: writes further parts of the unit, in its transaction.
     /// - Precondition: the pipeline is not full.
     public nonisolated(nonsending) func start(
         to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [], checkpoints: [String: Checkpoint] = [:],
         trains: Bool = true, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async {
         precondition(!isFull, "no more units may be under way: call finish() before the next start")
-        // It is left alone until the unit is finished.
+        // The importer is not used again until the unit is finished.
         nonisolated(unsafe) let importer = importer
         let used = current, byteCount = importer.byteCount
         current = free.removeLast()
@@ -105,7 +121,7 @@ public final class ImportPipeline {
             to: store, responses: responses, revalidated: revalidated, checkpoints: checkpoints, after: chain, mayShare: depth > 1,
             and: additions)
         let task = Task.detached { [chain] () async throws -> (report: ImportReport, trainingFailure: (any Error)?) in
-            // Nobody else keeps the store until the commit has ended.
+            // Keeps the store open until the commit has ended.
             defer { withExtendedLifetime(store) {} }
             let report: ImportReport
             do {
@@ -129,14 +145,14 @@ public final class ImportPipeline {
         }
     }
 
-    /// Waits for the oldest unit that is under way.
+    /// Waits for the oldest unit in progress.
     ///
-    /// If the task is cancelled meanwhile, so is the commit, if it is not too late.
+    /// Cancelling the task cancels the commit, unless it is too late.
     ///
-    /// - Parameter isCancellable: false to wait for the commit whether the task is cancelled or not.
-    /// - Returns: its report; nil if there was none.
-    /// - Throws: as ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. Then nothing of it is in the store, and what was added since
-    ///   is discarded as well.
+    /// - Parameter isCancellable: false to wait for the commit even if the task is cancelled.
+    /// - Returns: the unit's report; nil if no unit is in progress.
+    /// - Throws: the errors of ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. The
+    ///   store then has nothing of the unit, and all later units are discarded.
     public nonisolated(nonsending) func finish(isCancellable: Bool = true) async throws -> ImportReport? {
         guard !underWay.isEmpty else { return nil }
         let unit = underWay.removeFirst()
@@ -148,7 +164,7 @@ public final class ImportPipeline {
             trainingFailure = finished.trainingFailure
             return finished.report
         } catch {
-            // None of those that were started since is committed.
+            // Later units fail with `UnitBeforeFailed`: the chain is broken.
             for unit in underWay {
                 _ = await unit.task.result
                 free.append(unit.importer)
@@ -160,6 +176,6 @@ public final class ImportPipeline {
         }
     }
 
-    /// Forgets what was added since the last start. The unit that is under way goes on.
+    /// Discards the documents that were added since the last start. Units in progress continue.
     public func discard() { importer.discard() }
 }

@@ -1,4 +1,4 @@
 internal import TarnStore
 
-/// What a unit ends with that builds on one which has failed. Nobody is told: the failure before it is.
+/// The error of a unit that follows a failed one. It is not reported: the earlier failure is.
 struct UnitBeforeFailed: Error {}

@@ -1,7 +1,7 @@
 import Synchronization
 internal import TarnStore
 
-/// What units of a pipeline that follow each other have in common: after one that failed none is committed.
+/// The shared state of a pipeline's units: after a failure, no later unit is committed.
 final class UnitChain: Sendable {
     private let isBroken = Atomic(false)
     private let training = Mutex(())
@@ -10,7 +10,7 @@ final class UnitChain: Sendable {
     func fail() { isBroken.store(true, ordering: .releasing) }
     func mend() { isBroken.store(false, ordering: .releasing) }
 
-    /// Trains dictionaries, unless another unit does.
+    /// Trains dictionaries, unless another unit is training.
     func train(_ store: Store) throws {
         _ = try training.withLockIfAvailable { _ in try store.trainDictionaries() }
     }

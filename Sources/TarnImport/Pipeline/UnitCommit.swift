@@ -1,10 +1,10 @@
-// A unit on its way into the store: put into the store's queue at once, so that units get there in the order in which they were started,
-// and awaited later.
+// The asynchronous commit of a unit: enqueued at once, so that units are committed in the order in
+// which they were started, and awaited later.
 
 import Synchronization
 internal import TarnStore
 
-/// What comes of a unit.
+/// The pending result of a unit's commit.
 final class UnitCommit: Sendable {
     private struct State {
         var result: Result<ImportReport, any Error>?
@@ -14,7 +14,7 @@ final class UnitCommit: Sendable {
     private let state = Mutex(State())
     let cancellation = Cancellation()
 
-    /// Called once.
+    /// Delivers the result. Must be called once.
     func deliver(_ result: Result<ImportReport, any Error>) {
         let waiting = state.withLock { state in
             state.result = result
@@ -24,7 +24,7 @@ final class UnitCommit: Sendable {
         waiting?.resume(with: result)
     }
 
-    /// The report, when everything is committed. Asked for once.
+    /// Waits for the commit and returns its report. Must be called once.
     func report() async throws -> ImportReport {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state in
@@ -37,14 +37,18 @@ final class UnitCommit: Sendable {
 }
 
 extension Importer {
-    /// Units of more than so many bytes get a transaction of their own: a shared one holds all that a unit changes in memory. Small ones that
-    /// wait together share one, which saves most of what a commit costs.
+    /// The size in bytes up to which waiting units share a transaction.
+    ///
+    /// Sharing saves most of the cost of a small commit. A larger unit gets its own transaction: a
+    /// shared one keeps all changes of a unit in memory.
     private static let largestShared = 1 << 18
 
-    /// How much is kept of what was added.
+    /// The bytes that the current unit keeps in memory.
     var byteCount: Int { drafter.list.byteCount }
 
-    /// Puts what was added into the store's queue, as one write, behind what waits there. The importer is left alone until it is delivered.
+    /// Enqueues the unit as one write behind the waiting ones.
+    ///
+    /// The importer must not be used until the result is delivered.
     func enqueue(
         to store: Store, responses: [ResponseEntry], revalidated: [RevalidatedResponse], checkpoints: [String: Checkpoint], after chain: UnitChain,
         mayShare: Bool, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)?
@@ -59,7 +63,7 @@ extension Importer {
                         into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints, unless: cancellation,
                         and: additions)
                 } catch {
-                    // Before the next unit runs, which may be in the same transaction.
+                    // Before the next unit runs, possibly in the same transaction.
                     chain.fail()
                     throw error
                 }

@@ -1,18 +1,18 @@
-// Which kinds of JSON an attribute's type takes at all: the first question of every coercion, answered by one table.
-// `ImportValues.md` shows what becomes of each; a test proves every cell of it.
+// The kinds of JSON that each attribute type accepts: one table, checked before any coercion.
+// `ImportValues.md` documents the result of each; a test covers every cell.
 
 internal import TarnStore
 
-/// How far JSON may be from an attribute's type and still be taken.
+/// The tolerance for JSON that differs from an attribute's type.
 public enum CoercionMode: String, Sendable, Hashable, CaseIterable {
-    /// What can be meant in one way only is taken: the number `7` from the text `"7"`, `true` from `1`.
+    /// Unambiguous values are accepted: the number `7` from the text `"7"`, `true` from `1`.
     case lenient
-    /// Only the JSON type that is the attribute's own: no text for a number, no number for a text or a boolean.
+    /// Only the attribute's own JSON type: no text for a number, no number for a text or a boolean.
     case strict
 }
 
 extension AttributeType {
-    /// The kinds of JSON that this type takes. A value of such a kind may still be refused for what it says.
+    /// Returns the kinds of JSON that this type accepts; a value may still be refused.
     ///
     /// - Parameter dates: the formats of a date.
     func accepted(_ mode: CoercionMode, dates: [DateFormat]) -> JSONKinds {

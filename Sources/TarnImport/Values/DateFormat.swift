@@ -1,25 +1,32 @@
-// The forms in which APIs write points in time. Each is total: a text is taken as a whole, or refused.
+// The formats in which APIs write points in time. Each is total: it accepts a whole text or
+// nothing.
 
 internal import TarnStore
 
-/// A form of a point in time in JSON.
+/// The format of a point in time in JSON.
 public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
     /// RFC 3339 §5.6: `2026-11-21T02:19:00.25+01:00`.
     case rfc3339
-    /// ISO 8601 as it is written in the wild: the offset may be missing (then it is UTC) or be `+01` or `+0100`, the seconds may
-    /// be missing, a comma may stand for the point, and so may a space for the `T`.
+    /// ISO 8601 with common variations.
+    ///
+    /// The offset may be missing (then it is UTC), `+01` or `+0100`. The seconds may be missing. A
+    /// comma may replace the decimal point, and a space the `T`.
     case iso8601
     /// The date of HTTP (RFC 9110 §5.6.7, IMF-fixdate): `Sat, 21 Nov 2026 02:19:00 GMT`.
     case http
-    /// A date only: `2026-11-21` is midnight in UTC.
+    /// A date without a time: `2026-11-21` is midnight in UTC.
     case day
-    /// A number that counts from 1970-01-01T00:00:00Z.
+    /// A number that counts units since 1970-01-01T00:00:00Z.
     case epoch(EpochUnit)
+    /// A pattern of date field symbols, such as `dd/MM/yyyy`.
     case pattern(DatePattern)
 
-    /// One of the words `rfc3339`, `iso8601`, `http`, `day`, `seconds`, `milliseconds`, `microseconds`, else a pattern.
+    /// Parses the name of a format, or else a pattern.
     ///
-    /// - Throws: `DatePatternError` if the text is neither.
+    /// The names are `rfc3339`, `iso8601`, `http`, `day`, `seconds`, `milliseconds` and
+    /// `microseconds`.
+    ///
+    /// - Throws: `DatePatternError` if the text is neither a name nor a pattern.
     public init(_ text: String) throws(DatePatternError) {
         switch text {
         case "rfc3339": self = .rfc3339
@@ -31,7 +38,7 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The words that ``init(_:)`` knows.
+    /// The names that ``init(_:)`` accepts.
     public static let words = ["rfc3339", "iso8601", "http", "day"] + EpochUnit.allCases.map(\.rawValue)
 
     public var description: String {
@@ -60,7 +67,7 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Timestamp {
-    /// RFC 3339 §5.6 to the letter if strict; otherwise a space may stand for the `T`, as its note allows applications to agree.
+    /// Parses RFC 3339 §5.6. Unless strict, a space may replace the `T`, as its note allows.
     init?(rfc3339 text: Bytes, isStrict: Bool) {
         if isStrict, text.count > 10, text[10] == UInt8(ascii: " ") { return nil }
         self.init(rfc3339: text)
@@ -68,7 +75,7 @@ extension Timestamp {
 }
 
 extension EpochUnit {
-    /// Microseconds in one of these, as a power of ten.
+    /// The number of microseconds in a unit, as a power of ten.
     private var digits: Int {
         switch self {
         case .seconds: 6
@@ -87,7 +94,7 @@ extension EpochUnit {
         return Timestamp(microseconds: value)
     }
 
-    /// From the text of a decimal number, exactly; what is smaller than a microsecond is rounded to the nearest.
+    /// Parses a decimal number exactly; fractions of a microsecond are rounded to the nearest.
     func timestamp(_ text: Bytes) -> Timestamp? {
         guard let number = ExactDecimal(ascii: text) else { return nil }
         // The value is 0.d₁d₂… × 10^point, in microseconds.
@@ -97,7 +104,7 @@ extension EpochUnit {
         for place in 0..<max(0, point) {
             let digit = place < number.digits.count ? Int64(number.digits[place]) : 0
             let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
-            // Downwards, since there is one more negative number.
+            // Negative accumulation: there is one more negative number.
             let (next, overflows) = tens.subtractingReportingOverflow(digit)
             if overflow || overflows { return nil }
             value = next

@@ -1,27 +1,33 @@
-// Patterns of dates: the small part of Unicode's date field symbols (UTS #35, part 4) that APIs need, in English.
+// Date patterns: the subset of Unicode's date field symbols (UTS #35, part 4) that APIs need, in
+// English.
 
 internal import TarnStore
 
-/// A pattern such as `dd/MM/yyyy HH:mm` or `EEE MMM dd HH:mm:ss Z yyyy`. `ImportValues.md` lists the letters.
+/// A date pattern such as `dd/MM/yyyy HH:mm` or `EEE MMM dd HH:mm:ss Z yyyy`.
+///
+/// `ImportValues.md` lists the letters.
 public struct DatePattern: Sendable, Hashable {
-    /// As it was written.
+    /// The pattern as written.
     public let text: String
     private let elements: [Element]
 
     private enum Element: Hashable {
         case literal(UInt8)
         case year, shortYear
-        /// A number, with at least and at most that many digits.
+        /// A number with a minimum and a maximum number of digits.
         case month(Int, Int), day(Int, Int), hour(Int, Int), halfDayHour(Int, Int), minute(Int, Int), second(Int, Int)
         case monthName(isLong: Bool), weekday(isLong: Bool), halfDay
-        /// Nil: any number of digits.
+        /// A fraction with this number of digits; nil for any number.
         case fraction(Int?)
         case offset(DateScanner.OffsetForm, zulu: Bool, minutesOptional: Bool)
         /// `GMT`, `UTC`, `UT` or `Z`.
         case zone
     }
 
-    /// - Throws: `DatePatternError` if a letter is not known, a piece is there twice, or year, month or day is missing.
+    /// Parses a pattern.
+    ///
+    /// - Throws: `DatePatternError` if a letter is unknown, a piece occurs twice, a quotation is
+    ///   not closed, `h` and `a` do not occur together, or the year, month or day is missing.
     public init(_ text: String) throws(DatePatternError) {
         self.text = text
         var elements: [Element] = [], seen: Set<UInt8> = []
@@ -31,7 +37,7 @@ public struct DatePattern: Sendable, Hashable {
             let byte = bytes[index]
             if byte == UInt8(ascii: "'") {
                 index += 1
-                // Two of them are one, inside of a quotation and outside.
+                // A doubled quote is a quote, inside and outside of a quotation.
                 if index < bytes.count, bytes[index] == byte {
                     elements.append(.literal(byte))
                     index += 1
@@ -83,7 +89,7 @@ public struct DatePattern: Sendable, Hashable {
         self.elements = elements
     }
 
-    /// Letters that say the same thing are one piece.
+    /// Returns the piece of a date that a letter stands for. Synonymous letters share one.
     private static func piece(_ letter: Character) -> UInt8 {
         switch letter {
         case "h": UInt8(ascii: "H")
@@ -126,7 +132,7 @@ public struct DatePattern: Sendable, Hashable {
         }
     }
 
-    /// The whole text as a point in time, in UTC if the pattern has no offset.
+    /// Parses a whole text; UTC if the pattern has no offset.
     func timestamp(_ text: Bytes) -> Timestamp? {
         var scanner = DateScanner(text)
         for element in elements {
@@ -143,7 +149,7 @@ public struct DatePattern: Sendable, Hashable {
             scanner.year = value
         case .shortYear:
             guard let year = scanner.number(2...2) else { return false }
-            // POSIX strptime: 69–99 are of the last century.
+            // POSIX strptime: 69–99 are years of the last century.
             scanner.year = year + (year >= 69 ? 1900 : 2000)
         case .month(let least, let most):
             guard let value = scanner.number(least...most) else { return false }
@@ -176,7 +182,7 @@ public struct DatePattern: Sendable, Hashable {
         return true
     }
 
-    /// Patterns of this file, which are right.
+    /// Creates a pattern of this file, without validation.
     private init(elements: [Element], text: String) {
         self.elements = elements
         self.text = text
@@ -191,7 +197,7 @@ public struct DatePattern: Sendable, Hashable {
         ] + " GMT".utf8.map { .literal($0) }, text: "EEE, dd MMM yyyy HH:mm:ss 'GMT'")
 }
 
-/// Lower case; longer words before those that they begin with.
+/// English words in lower case. A longer word precedes its prefixes.
 private enum EnglishDates {
     static let months = words("january february march april may june july august september october november december")
     static let shortMonths = months.map { Array($0.prefix(3)) }

@@ -1,10 +1,10 @@
 internal import TarnStore
 
-/// What is wrong with a pattern of dates.
+/// The error of an invalid date pattern.
 public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// As it was written.
+    /// The pattern as written.
     public var pattern: String
-    /// What is wrong, and the way out.
+    /// The problem, and the way out.
     public var problem: String
 
     init(_ pattern: String, _ problem: String) {

@@ -1,14 +1,14 @@
-// Reads dates piece by piece from the bytes of a text, and puts the pieces together.
+// A scanner that reads dates piece by piece from the bytes of a text.
 
 internal import TarnStore
 
-/// A place in a text, and what was read of a date so far.
+/// A position in a text, and the pieces of a date read so far.
 struct DateScanner {
     private let text: Bytes
     private(set) var index = 0
     var year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0
     var microsecond = 0
-    /// Nil without `a`.
+    /// Whether a half day was read, and which; nil without `a`.
     var isAfternoon: Bool?
     /// Minutes east of UTC.
     var offset = 0
@@ -17,7 +17,9 @@ struct DateScanner {
 
     var isAtEnd: Bool { index == text.count }
 
-    /// Nil if a piece is out of its range. Second 60, a leap second, is the first of the next minute.
+    /// The point in time; nil if a piece is out of range.
+    ///
+    /// Second 60, a leap second, is the first second of the next minute.
     var timestamp: Timestamp? {
         var hour = hour
         if let isAfternoon {
@@ -35,7 +37,9 @@ struct DateScanner {
         return true
     }
 
-    /// ASCII letters in either case, the first of the words that is there; its place among them.
+    /// Reads the first of several words that matches, ignoring the case of ASCII letters.
+    ///
+    /// - Returns: the index of the word.
     mutating func word(of words: [[UInt8]]) -> Int? {
         for (place, word) in words.enumerated() where index + word.count <= text.count {
             if word.indices.allSatisfy({ text[index + $0] | 0x20 == word[$0] }) {
@@ -46,7 +50,7 @@ struct DateScanner {
         return nil
     }
 
-    /// A number of that many digits.
+    /// Reads a number with this many digits.
     mutating func number(_ digits: ClosedRange<Int>) -> Int? {
         var value = 0, count = 0
         while count < digits.upperBound, index < text.count, (0x30...0x39).contains(text[index]) {
@@ -57,7 +61,7 @@ struct DateScanner {
         return count >= digits.lowerBound ? value : nil
     }
 
-    /// Digits behind a point, of which what is smaller than a microsecond is cut off. Nil: as many as there are, one at least.
+    /// Reads the digits of a fraction, truncated to microseconds. Nil: one or more digits.
     mutating func fraction(_ digits: Int?) -> Bool {
         var scale = 100_000, count = 0
         microsecond = 0
@@ -72,7 +76,7 @@ struct DateScanner {
 
     enum OffsetForm { case basic, extended, either }
 
-    /// `+01:00`, `+0100`, and `+01` if the minutes are optional; `Z` if it is allowed.
+    /// Reads an offset: `+01:00`, `+0100`, `+01` if the minutes are optional, `Z` if allowed.
     mutating func offset(_ form: OffsetForm, zulu: Bool, minutesOptional: Bool) -> Bool {
         guard index < text.count else { return false }
         let sign = text[index]
@@ -98,7 +102,7 @@ struct DateScanner {
         return true
     }
 
-    /// See `DateFormat.iso8601`.
+    /// Parses `DateFormat.iso8601`.
     static func iso8601(_ text: Bytes) -> Timestamp? {
         var scanner = DateScanner(text)
         guard let year = scanner.number(4...4), scanner.literal(UInt8(ascii: "-")),

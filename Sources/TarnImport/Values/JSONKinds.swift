@@ -1,11 +1,11 @@
 internal import TarnStore
 
-/// Kinds of JSON values, without null, which is a matter of merging.
+/// A set of kinds of JSON values. Null is not among them: merging handles it.
 struct JSONKinds: OptionSet {
     var rawValue: UInt8
 
     static let bool = JSONKinds(rawValue: 1)
-    /// A number written without fraction and exponent that fits 64 bits.
+    /// A number without fraction and exponent that fits 64 bits.
     static let integer = JSONKinds(rawValue: 2)
     /// Any other number.
     static let real = JSONKinds(rawValue: 4)

@@ -1,4 +1,5 @@
-// JSON as a value of its own, for code that reads or edits it: transformers and hooks. The import itself never makes one.
+// JSON as a value for code that reads or edits it: transformers and hooks. Plain imports create
+// none.
 
 internal import TarnStore
 
@@ -6,29 +7,31 @@ internal import TarnStore
 public enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// As it was written.
+    /// A number as it is written.
     case number(String)
     case string(String)
     case array([JSONValue])
-    /// In the order of the document; a key may be there twice.
+    /// The members in the order of the document; a key may occur twice.
     case object([Member])
 
     /// A key of an object and its value.
     public struct Member: Sendable, Hashable {
-        /// Without its escapes.
+        /// The unescaped key.
         public var key: String
-        /// What stands behind the colon.
+        /// The value of the key.
         public var value: JSONValue
 
+        /// Creates a member.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
         }
     }
 
-    /// The value of a key of an object, the last one if it is there twice. Nil if this is no object or has no such key.
+    /// The value of a key; the last one if the key occurs twice. Nil without that key or an object.
     ///
-    /// Setting one replaces it, or adds it at the end; setting nil removes it. Of what is no object nothing is set.
+    /// Setting a value replaces the last one of that key, or adds the key at the end. Setting nil
+    /// removes the key. On a value that is no object, setting has no effect.
     public subscript(key: String) -> JSONValue? {
         get {
             guard case .object(let members) = self else { return nil }
@@ -47,7 +50,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Compact JSON.
+    /// The value as compact JSON.
     public var text: String {
         var text = ""
         append(to: &text)
@@ -79,17 +82,17 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Reads a whole document.
+    /// Parses a whole document.
     ///
-    /// - Throws: `ImportError.invalidJSON`.
+    /// - Throws: `ImportError.invalidJSON`, or `ImportError.outOfMemory`.
     public init(_ text: String) throws(ImportError) {
         let parser = try JSONParser()
         self = JSONValue(try parser.parse(text: text), Tape.root)
-        // The tape lies in the parser's memory.
+        // The tape is stored in the parser's memory.
         withExtendedLifetime(parser) {}
     }
 
-    /// As deep as the parser reads.
+    /// Copies a value from a tape. The recursion is bounded by the parser's maximum depth.
     init(_ tape: Tape, _ index: Int) {
         switch tape.kind(index) {
         case .object:

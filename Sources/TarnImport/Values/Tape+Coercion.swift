@@ -1,13 +1,13 @@
-// From JSON to values of attributes: total functions, a value or a reason why not, never a silent 0. What each type takes is
-// the table of `ImportValues.md`.
+// Coercion of JSON to attribute values: total functions that return a value or fail, never a silent
+// 0. `ImportValues.md` has the table of the values that each type accepts.
 
 import Foundation
 internal import TarnStore
 
 extension Tape {
-    /// Appends the value of an attribute, a tag and a payload. Null is not handed in here.
+    /// Appends the value of an attribute: a tag and a payload. The JSON is not null.
     ///
-    /// - Returns: false if the JSON cannot be taken as this type; then nothing is appended.
+    /// - Returns: false if the JSON does not fit the type; then nothing is appended.
     func appendValue(
         _ index: Int, by rule: ValueRule, to writer: inout ByteWriter
     ) -> Bool {
@@ -79,7 +79,7 @@ extension Tape {
     }
 
     func uuid(_ index: Int) -> UUID? {
-        // Foundation stops at a NUL and does not look at what follows.
+        // Foundation stops at a NUL and ignores the rest.
         guard kind(index) == .string, string(index).count == 36 else { return nil }
         return UUID(uuidString: String(decoding: string(index), as: UTF8.self))
     }
@@ -118,7 +118,7 @@ extension Tape {
         switch kind(index) {
         case .int: return .int(int(index))
         case .uint: return .uint(uint(index))
-        // Beyond 2^53 a double says no more which whole number was meant.
+        // Beyond 2^53, a double no longer identifies one whole number.
         case .double where abs(double(index)) <= 0x1p53: return Int64(exactly: double(index)).map(WholeNumber.int)
         case .string:
             let text = String(decoding: string(index), as: UTF8.self)
@@ -131,10 +131,10 @@ extension Tape {
         switch kind(index) {
         case .int: return Double(int(index))
         case .uint: return Double(uint(index))
-        // Beyond the greatest double there is none.
+        // A number beyond the greatest double is infinite on the tape.
         case .double: return double(index).isFinite ? double(index) : nil
         case .string:
-            // Double's own parser also takes hexadecimal, "nan" and "infinity", which no API means.
+            // `Double` also parses hexadecimal, "nan" and "infinity", which are not JSON numbers.
             let text = string(index)
             let digits = text.allSatisfy { (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains($0) }
             guard digits, let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
@@ -153,7 +153,7 @@ extension Tape {
         }
     }
 
-    /// RFC 4648 §4; if not strict also §5 (`-` and `_`), and without padding.
+    /// Decodes RFC 4648 §4. Unless strict, also §5 (`-` and `_`), and text without padding.
     private static func base64(_ text: Bytes, isStrict: Bool) -> [UInt8]? {
         if isStrict { return Data(base64Encoded: Data(text)).map { Array($0) } }
         var standard = text.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0 }
@@ -184,8 +184,10 @@ extension Tape {
         return nil
     }
 
-    /// No spaces, no control characters, not empty: what RFC 3986 §2 leaves of a URL reference. Characters beyond ASCII are
-    /// let through, since APIs send them.
+    /// Returns whether a text may be a URL reference (RFC 3986 §2).
+    ///
+    /// It is not empty and has no spaces, control characters, quotes or angle brackets. Characters
+    /// beyond ASCII are accepted, since APIs send them.
     private static func isURL(_ text: Bytes) -> Bool {
         text.count > 0 && text.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E }
     }

@@ -1,9 +1,11 @@
-// From JSON to components of primary keys, and what a value is called in messages.
+// Coercion of JSON to components of primary keys, and descriptions of values for messages.
 
 internal import TarnStore
 
 extension Tape {
-    /// Appends a component of a primary key, encoded. False if the JSON cannot be taken as the key's type.
+    /// Appends an encoded component of a primary key.
+    ///
+    /// - Returns: false if the JSON does not fit the key's type.
     func appendKeyComponent(_ index: Int, as type: AttributeType, to writer: inout ByteWriter) -> Bool {
         switch type {
         case .int:
@@ -28,9 +30,9 @@ extension Tape {
 }
 
 extension Tape {
-    /// The JSON that stands there, cut at 80 characters.
+    /// Returns a value as JSON, cut at 80 Unicode scalars.
     func sample(_ index: Int) -> String {
-        // A list of a million elements is not written out for its beginning.
+        // Long values are not serialized as a whole: only their beginning is needed.
         if kind(index) == .string {
             let text = string(index), cut = Bytes(rebasing: text.prefix(400))
             var json = ""
@@ -44,29 +46,30 @@ extension Tape {
     }
 
     private static func cut(_ text: String) -> String {
-        // In scalars: one character may have any number of them.
+        // Counted in scalars: one character may consist of any number of them.
         text.unicodeScalars.count > 80 ? String(text.unicodeScalars.prefix(79)) + "…" : text
     }
 
-    /// Whether an object or a list has few values, and little text in them.
+    /// Returns whether an object or a list has few values and little text.
     private func isShort(_ index: Int) -> Bool {
         guard end(index) - index <= 200 else { return false }
         var length = 0, position = index + 1
         while position < end(index) {
             if kind(position) == .string { length += string(position).count }
-            // Into containers, and past numbers, whose second word is no kind.
+            // Enters containers, and skips numbers: their second word is no kind.
             position = kind(position) == .object || kind(position) == .array ? position + 1 : next(position)
         }
         return length <= 4096
     }
 
-    /// The beginning of a text that a server has chosen, for messages, and `…` if that is not all. What is cut in the middle of a scalar
-    /// ends with U+FFFD.
+    /// Returns the beginning of a text from a server, for messages, with `…` if it is cut.
+    ///
+    /// A scalar that is cut in the middle becomes U+FFFD.
     static func excerpt(_ bytes: Bytes, _ limit: Int = 200) -> String {
         bytes.count > limit ? String(decoding: bytes.prefix(limit), as: UTF8.self) + "…" : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What stands there, for messages: `the text "12px"`, `a list`.
+    /// Returns a description of a value for messages: `the text "12px"`, `a list`.
     func describe(_ index: Int) -> String {
         switch kind(index) {
         case .object: return "an object"

@@ -1,22 +1,24 @@
 internal import TarnStore
 
-/// How the values of one attribute are coerced, compiled.
+/// The compiled coercion rule of one attribute.
 final class ValueRule: Sendable {
     let type: AttributeType
     let isStrict: Bool
     let accepted: JSONKinds
-    /// For dates, in the order in which they are tried; never empty for them.
+    /// The formats of dates, in the order in which they are tried; never empty.
     let dates: [DateFormat]
-    /// Whether RFC 3339 is the first of them: what nearly every API sends.
+    /// Whether RFC 3339 is the first format, as for nearly every API.
     let beginsWithRFC3339: Bool
-    /// For lists.
+    /// The rule of a list's elements.
     let element: ValueRule?
-    /// Of an `enum`.
+    /// The replacement for a text that is no value of an `enum`.
     let fallback: String?
     let transformers: [ValueTransformer]
     let hasTransformers: Bool
 
-    /// - Parameter dates: those that are declared.
+    /// Compiles a rule.
+    ///
+    /// - Parameter dates: the declared formats.
     init(
         _ type: AttributeType, _ mode: CoercionMode = .lenient, dates declared: [DateFormat] = [], fallback: String? = nil,
         transformers: [ValueTransformer] = []

@@ -1,20 +1,22 @@
-// Transformers: what stands between the JSON of an API and what an attribute's type takes, in both directions.
+// Transformers between the JSON of an API and the JSON that an attribute accepts, in both
+// directions.
 
 import Foundation
 
-/// Turns the JSON of an API into the JSON that an attribute takes, and back.
+/// A conversion between the JSON of an API and the JSON that an attribute accepts.
 public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
-    /// By which a mapping and a description name it. Transformers of the same name are equal.
+    /// The name in mappings and descriptions. Transformers of the same name are equal.
     public let name: String
     private let decoding: @Sendable (JSONValue) -> JSONValue?
     private let encoding: @Sendable (JSONValue) -> JSONValue?
 
-    /// - Parameters:
-    ///   - decode: from the JSON of a response; never called for null. Nil refuses the value: the old one is kept, and it is
-    ///     reported.
-    ///   - encode: from what the attribute holds, as JSON, to what is sent. Nil if there is nothing to send for it.
+    /// Creates a transformer. Both closures are pure functions; several threads may call them.
     ///
-    /// Both are pure functions and may be called from several threads.
+    /// - Parameters:
+    ///   - decode: converts the JSON of a response; not called for null. Nil refuses the value: it
+    ///     is reported, and the stored value is kept.
+    ///   - encode: converts the attribute's value, as JSON, to the JSON that is sent. Nil sends
+    ///     nothing.
     public init(
         _ name: String, decode: @escaping @Sendable (JSONValue) -> JSONValue?,
         encode: @escaping @Sendable (JSONValue) -> JSONValue? = { $0 }
@@ -24,10 +26,10 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
         encoding = encode
     }
 
-    /// What comes of a value of a response; nil if it is refused.
+    /// Converts a value of a response; nil if the value is refused.
     public func decode(_ value: JSONValue) -> JSONValue? { decoding(value) }
 
-    /// The way back: what a response would have; nil if there is none.
+    /// Converts an attribute's value to the JSON that is sent; nil if there is none.
     public func encode(_ value: JSONValue) -> JSONValue? { encoding(value) }
 
     public static func == (a: ValueTransformer, b: ValueTransformer) -> Bool { a.name == b.name }
@@ -36,10 +38,10 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// The names of ``builtIn(_:)``.
+    /// The names that ``builtIn(_:)`` accepts.
     public static let builtInNames = ["trim", "lowercased", "uppercased", "number", "base64url", "json", "url(…)"]
 
-    /// A transformer that is always there, by its name. Nil if there is none.
+    /// Returns the built-in transformer of a name; nil if there is none.
     ///
     /// | name | JSON → value | value → JSON |
     /// |---|---|---|
@@ -100,7 +102,10 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Digits with groups of three, divided by one of `,`, space, no-break space, `'` and `_`, and a point.
+    /// Normalizes a decimal number with grouped digits; nil if the text is none.
+    ///
+    /// Groups of three digits are separated by one of `,`, space, no-break space, narrow no-break
+    /// space, `'` and `_`. The decimal separator is a point.
     private static func number(_ text: String) -> String? {
         let text = text.trimmingCharacters(in: .whitespaces)
         let isNegative = text.hasPrefix("-")
@@ -133,7 +138,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension [ValueTransformer] {
-    /// One after the other; nil if one refuses.
+    /// Applies the transformers in order; nil if one refuses the value. Null is never transformed.
     func decode(_ value: JSONValue) -> JSONValue? {
         var value = value
         for transformer in self {
@@ -146,14 +151,16 @@ extension [ValueTransformer] {
 }
 
 extension Mapping {
-    /// A transformer by its name: one of ``transformers``, else a built-in one. Nil if there is none.
+    /// Returns a transformer by name: one of ``transformers``, else a built-in one, else nil.
     public func transformer(_ name: String) -> ValueTransformer? {
         transformers.first { $0.name == name } ?? ValueTransformer.builtIn(name)
     }
 
-    /// What is sent for a value of an attribute, given as JSON: through its transformers, the last one first.
+    /// Converts an attribute's value to the JSON that is sent, through its transformers in reverse.
     ///
-    /// - Returns: nil if one of them has nothing to send for it.
+    /// - Parameter value: the attribute's value as JSON.
+    ///
+    /// - Returns: nil if a transformer has no JSON to send for the value.
     public func encode(_ value: JSONValue, of field: String, entity: String) -> JSONValue? {
         guard let names = entities[entity]?.fields[field]?.transformers else { return value }
         var value = value

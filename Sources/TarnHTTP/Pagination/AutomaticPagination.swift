@@ -8,8 +8,9 @@ public enum AutomaticPagination {
     public struct Choice: Sendable, Hashable, CustomStringConvertible {
         /// The detected style.
         public var pagination: Pagination
-        /// The style in the syntax of a description:
-        /// `{ cursor: { path: meta.next_cursor, param: cursor } }`.
+        /// The style in the syntax of a description.
+        ///
+        /// Example: `{ cursor: { path: meta.next_cursor, param: cursor } }`.
         public var style: String
         /// The sign that led to the style, in words.
         public var reason: String
@@ -49,8 +50,9 @@ public enum AutomaticPagination {
         return facts.values.keys.filter { path in PageEvidence.meaning(of: path).map(meanings.contains) ?? false }.sorted()
     }
 
-    /// Detects the style of the first page; ``Pagination/singlePage`` if it has no sign of another
-    /// page.
+    /// Detects the style of the first page.
+    ///
+    /// If the page has no sign of another one, the style is ``Pagination/singlePage``.
     static func choose(_ request: PageRequest, _ facts: PageFacts) -> Choice {
         if LinkHeader.target(relation: "next", in: facts.headers) != nil {
             return Choice(pagination: .headerLink(), style: "header_link", reason: "the answer's Link field names a next page")

@@ -31,8 +31,9 @@ public enum LinkHeader {
 
     private struct Parser {
         var rest: ArraySlice<UInt8>
-        /// False once no `>` is left. Otherwise a field of many `<` would be searched in quadratic
-        /// time.
+        /// False once no `>` is left.
+        ///
+        /// Otherwise a field of many `<` would be searched in quadratic time.
         private var hasBracket = true
 
         init(rest: ArraySlice<UInt8>) { self.rest = rest }

@@ -15,8 +15,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         case fail
         /// All evidence is ignored: the pages that the style reaches are the whole result.
         case ignore
-        /// Evidence at these paths, and in these header fields, is ignored: it concerns something
-        /// else.
+        /// Evidence at these paths, and in these header fields, is ignored.
         case ignoring(Set<String>)
 
         func ignores(_ name: String) -> Bool {
@@ -35,8 +34,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages", "X-Pagination-Page-Count"]
     static let nextFields = ["X-Next-Page", "X-Next-Cursor", "X-Next-Token"]
 
-    /// The names of members that are read around the list of records. Case and punctuation are
-    /// ignored.
+    /// The names of members that are read around the list of records.
+    ///
+    /// Case and punctuation are ignored.
     ///
     /// - `scalars`: read in the objects around the list and in the objects that are entered.
     /// - `nested`: read only in objects that are entered.

@@ -56,8 +56,9 @@ public struct PageFacts: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Returns the flag at a path; nil if the value is no boolean. `1` is true, `0` and an empty
-    /// text are false.
+    /// Returns the flag at a path; nil if the value is no boolean.
+    ///
+    /// `1` is true, `0` and an empty text are false.
     func flag(_ path: String?) -> Bool? {
         switch path.flatMap({ values[$0] }) {
         case "true", "1": true

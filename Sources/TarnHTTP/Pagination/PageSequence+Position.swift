@@ -28,8 +28,7 @@ extension Pagination {
     ///
     /// Returns nil if the request does not reveal them.
     fileprivate func position(of request: PageRequest, _ facts: PageFacts) -> (ordinal: Int, listed: Int)? {
-        /// Returns the number of whole steps between a start and a number; nil if there can be
-        /// none.
+        /// Returns the number of whole steps from a start to a number, or nil.
         func steps(_ number: Int, from start: Int, by size: Int) -> Int? {
             let (distance, overflow) = number.subtractingReportingOverflow(start)
             guard !overflow, distance >= 0, size > 0 else { return nil }

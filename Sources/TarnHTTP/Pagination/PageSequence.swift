@@ -13,11 +13,13 @@ public struct PageSequence: Sendable, Hashable {
     public struct Bounds: Sendable, Hashable {
         /// The base URL of the API.
         public var base: String
-        /// Other base URLs that the API uses for itself in links. Such links are followed at
-        /// `base`.
+        /// Other base URLs that the API uses for itself in links.
+        ///
+        /// Such links are followed at `base`.
         public var aliases: [String]
-        /// Base URLs of other servers to which links may lead. Requests to them carry no
-        /// credentials.
+        /// Base URLs of other servers to which links may lead.
+        ///
+        /// Requests to them carry no credentials.
         public var follows: [String]
         /// The maximum number of pages.
         public var pageLimit: Int
@@ -25,8 +27,9 @@ public struct PageSequence: Sendable, Hashable {
         public var recordLimit: Int?
         /// Whether the scan stops at a limit without an error.
         public var stopsAtLimit: Bool
-        /// The query parameter that carries a key. Servers repeat it in links; it is removed from
-        /// them.
+        /// The query parameter that carries a key.
+        ///
+        /// Servers repeat it in links; it is removed from them.
         public var secretParameter: String?
         /// The treatment of evidence, on the last page, of more records than the scan has listed.
         public var more = PageEvidence.Rule.fail
@@ -242,8 +245,9 @@ public struct PageSequence: Sendable, Hashable {
 
     // MARK: Resuming
 
-    /// The position of the scan as text, for ``resume(at:ordinal:listed:)``: the URL if it is
-    /// enough.
+    /// The position of the scan as text, for ``resume(at:ordinal:listed:)``.
+    ///
+    /// The text is the URL alone if it is enough.
     public var position: String {
         PagePosition(
             request: request, pages: window.pages, records: window.records, after: window.after, last: window.lastValue
@@ -277,8 +281,10 @@ public struct PageSequence: Sendable, Hashable {
     static let linkLimit = 64 << 10
     static let tooLong = "it is longer than 64 KiB"
 
-    /// Returns the absolute URL of a reference: at `base`, at the origin of `base`, or where links
-    /// may lead.
+    /// Returns the absolute URL of a reference.
+    ///
+    /// - Throws: `PaginationError.foreign` if it is neither at `base`, nor at the origin of `base`,
+    ///   nor where links may lead.
     private func permitted(_ reference: String, relativeTo url: String) throws(PaginationError) -> String {
         guard reference.utf8.count <= PageSequence.linkLimit else { throw .malformed(link: reference.excerpt, reason: PageSequence.tooLong) }
         var link: HTTPURL

@@ -6,8 +6,7 @@ public enum Pagination: Sendable, Hashable {
     case singlePage
     /// The next page is the target of a `Link` header field with this relation type (RFC 8288).
     case headerLink(relation: String = "next")
-    /// The next page is a URL in the body: the text at a path, or `href` or `url` of the object
-    /// there.
+    /// The next page is a URL in the body: a text, or `href` or `url` of an object.
     case jsonLink(path: String)
     /// A header field has the cursor that the next request sends.
     case headerCursor(field: String, sends: ParameterPlace)
@@ -17,8 +16,9 @@ public enum Pagination: Sendable, Hashable {
     case offset(Offset)
     /// Pages are numbered.
     case pageNumber(PageNumber)
-    /// The next request names a record of this page and lists the records before it (`max_id`) or
-    /// after it (`since_id`).
+    /// The next request names a record of this page.
+    ///
+    /// It lists the records before that record (`max_id`) or after it (`since_id`).
     case recordCursor(RecordCursor)
     /// The first page determines the style. ``PageSequence/choice`` has it, with the reason.
     case automatic
@@ -220,8 +220,9 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// Whether the client computes the next request. A server that ignores its parameters would
-    /// return the same page for ever.
+    /// Whether the client computes the next request.
+    ///
+    /// A server that ignores its parameters would return the same page for ever.
     var isCounted: Bool {
         switch self {
         case .offset, .pageNumber, .recordCursor, .custom: true
@@ -229,8 +230,9 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// Whether header fields alone determine the next page, so that it can be requested before this
-    /// one is read.
+    /// Whether header fields alone determine the next page.
+    ///
+    /// If so, the next page can be requested before this one is read.
     public var needsHeadersOnly: Bool {
         switch self {
         case .singlePage, .headerLink, .headerCursor: true

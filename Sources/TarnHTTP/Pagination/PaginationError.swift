@@ -4,8 +4,9 @@
 public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Page loop: the successor of a page was already fetched.
     case repeated(url: String)
-    /// A page lists the same records as the page before, in the same order. The server ignores the
-    /// pagination parameters.
+    /// A page lists the same records as the page before, in the same order.
+    ///
+    /// The server ignores the pagination parameters.
     case samePage(url: String)
     /// The scan has more pages than its limit.
     case tooManyPages(limit: Int, url: String)

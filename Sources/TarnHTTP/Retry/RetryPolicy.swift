@@ -80,8 +80,7 @@ public struct RetryPolicy: Sendable, Hashable {
         return .seconds(clamping: limit * random)
     }
 
-    /// Returns whether the method allows a repetition, or the request cannot have reached the
-    /// server.
+    /// Returns whether a request may be repeated: by its method, or because it was never received.
     private func mayRepeat(_ method: String, _ outcome: Outcome) -> Bool {
         if RetryPolicy.idempotent.contains(method) || methods.contains(method) { return true }
         if case .failure(let kind) = outcome { return kind == .resolve || kind == .connect }

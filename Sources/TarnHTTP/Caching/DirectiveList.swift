@@ -1,7 +1,6 @@
 /// A parser of lists of `name`, `name=token` and `name="text"` (RFC 9111 §5.2, RFC 9110 §5.6).
-///
-/// A directive of the list.
 struct DirectiveList {
+    /// A directive of the list.
     struct Directive {
         /// The name in lower case.
         var name: String

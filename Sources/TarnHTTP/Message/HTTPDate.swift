@@ -89,21 +89,21 @@ private struct DateReader {
         return bytes[3] == UInt8(ascii: " ") ? asctime() : obsolete(now)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
     private func fixed() -> Int? {
         guard bytes.count == 29, isWeekday(0..<3), isText(", ", at: 3), isText(" ", at: 7), isText(" ", at: 11), isText(" ", at: 16), isText(" gmt", at: 25)
         else { return nil }
         return moment(year: number(12, 4), month: month(at: 8), day: number(5, 2), time: 17)
     }
 
-    /// `Sun Nov  6 08:49:37 1994`
+    /// Parses `Sun Nov  6 08:49:37 1994`.
     private func asctime() -> Int? {
         guard bytes.count == 24, isWeekday(0..<3), isText(" ", at: 3), isText(" ", at: 7), isText(" ", at: 10), isText(" ", at: 19) else { return nil }
         let day = isText(" ", at: 8) ? number(9, 1) : number(8, 2)
         return moment(year: number(20, 4), month: month(at: 4), day: day, time: 11)
     }
 
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`.
     private func obsolete(_ now: Int) -> Int? {
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")), bytes.count == comma + 24, isWeekday(0..<comma), isText(", ", at: comma),
             isText("-", at: comma + 4), isText("-", at: comma + 8), isText(" ", at: comma + 11), isText(" gmt", at: comma + 20)

@@ -144,6 +144,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             self.records = records
         }
 
+        /// Creates the progress at a page from the style of the scan and its first request.
+        ///
         /// - Parameters:
         ///   - first: the first request of the scan, as described.
         ///   - pages: the ordinal of this page, counted from 1.

@@ -1,30 +1,31 @@
-// How an API knows who asks.
+// The authentication schemes of APIs.
 
-/// How requests carry credentials.
+/// The authentication scheme of an API: the credentials of its requests.
 public enum Authentication: Sendable, Hashable {
+    /// No credentials.
     case none
     /// `Authorization: Bearer …` (RFC 6750 §2.1).
     case bearer(SecretSource)
     /// `Authorization: Basic …` (RFC 7617).
     case basic(user: SecretSource, password: SecretSource)
-    /// A key at a place that the API has chosen.
+    /// An API key in a header field, a query parameter or a cookie.
     case apiKey(SecretSource, APIKeyPlace)
-    /// A bearer token that a server of tokens hands out.
+    /// A bearer token from an OAuth 2.0 token endpoint (RFC 6749 §3.2).
     case oauth2(OAuth2)
-    /// Whatever a closure does with a request.
+    /// A signature that a closure computes for each request.
     case signer(RequestSigner)
 
-    /// Where an API key is sent.
+    /// The place of an API key in a request.
     public enum APIKeyPlace: Sendable, Hashable {
-        /// As the value of a header field, with a text before it, such as `Token `.
+        /// The value of a header field, after a prefix such as `Token `.
         case header(String, prefix: String = "")
-        /// As a query parameter. It is taken out again of everything that is stored or shown.
+        /// A query parameter. It is removed from everything that is stored or shown.
         case query(String)
-        /// As a cookie.
+        /// A cookie with this name.
         case cookie(String)
     }
 
-    /// Everything that has to be read before a request can be sent.
+    /// The secrets that are read before a request can be sent.
     public var sources: [SecretSource] {
         switch self {
         case .none, .signer: []
@@ -39,7 +40,9 @@ public enum Authentication: Sendable, Hashable {
         if case .apiKey(_, .query(let name)) = self { name } else { nil }
     }
 
-    /// The header field that is set, whatever the request has; nil if none is (a cookie is added to others).
+    /// The header field that authentication overwrites; nil if there is none.
+    ///
+    /// A cookie is added to others.
     public var headerField: String? {
         switch self {
         case .none, .signer, .apiKey(_, .query), .apiKey(_, .cookie): nil

@@ -1,22 +1,26 @@
-// Gives requests their credentials, renews them, and keeps them out of everything that comes back.
+// The transport that adds, renews and conceals credentials.
 
 import Foundation
 
-/// A transport that adds credentials.
+/// A transport that adds credentials to requests.
 ///
-/// They go to the given origins only. A 401 leads to new credentials where there can be any (a token of OAuth 2, a file or command that
-/// holds another secret than before), and the request is sent once more. However many requests wait for a new token, one is asked for.
+/// Credentials are sent to the given origins only. After a 401 response, the transport renews them
+/// and repeats the request once. Renewal is possible for an OAuth 2.0 token, and for a file or a
+/// command that has another secret than before. Concurrent requests share one renewal.
 ///
-/// What comes back holds no secret: URLs and header fields are without the key's parameter, error texts and the bodies of refusals have `***`
-/// in its place.
+/// Responses and errors hold no secret. URLs and header fields lose the key's query parameter;
+/// error texts and the bodies of 4xx and 5xx responses have `***` in place of a secret.
 public final class AuthorizedTransport: Transport, Sendable {
     private let inner: any Transport
     private let authorizer: Authorizer
     private let origins: Set<String>
 
+    /// Creates a transport.
+    ///
     /// - Parameters:
-    ///   - origins: where credentials go, as ``HTTPURL/origin`` writes them. Requests to others carry none.
-    ///   - tokens: how the server of tokens is reached; the same transport if nothing is said.
+    ///   - origins: the origins that get credentials, in the form of ``HTTPURL/origin``. Requests
+    ///     to others carry none.
+    ///   - tokens: the transport to the token endpoint; nil for `inner`.
     public init(
         _ inner: any Transport, _ authentication: Authentication, origins: Set<String>, tokens: (any Transport)? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment, time: TimeSource = .system
@@ -26,18 +30,22 @@ public final class AuthorizedTransport: Transport, Sendable {
         authorizer = Authorizer(authentication, transport: tokens ?? inner, environment: environment, time: time)
     }
 
-    /// Asks for new credentials; false if there can be none.
+    /// Renews the credentials. Returns false if there are no new ones.
     public func refresh() async throws(TransportError) -> Bool {
         try await authorizer.refresh(instead: nil, request: HTTPRequest(url: origins.sorted().first ?? ""))
     }
 
-    /// A text that differs between those who ask, to be hashed: it may hold a secret. Nil if anybody may ask.
+    /// Returns a text that is unique to the account, or nil without authentication.
     ///
-    /// - Throws: `TransportError` with the kind ``TransportError/Kind/credentials`` if a secret is not there.
+    /// The text may hold a secret: it must be hashed.
+    ///
+    /// - Throws: `TransportError` with the kind ``TransportError/Kind/credentials`` if a secret
+    ///   cannot be read.
     public func scope() async throws(TransportError) -> Secret? {
         try await authorizer.scope()
     }
 
+    /// Sends a request with credentials if its origin is one of the given ones.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard let origin = try? HTTPURL(request.url).origin, origins.contains(origin) else { return try await inner.send(request) }
         var mayRefresh = true

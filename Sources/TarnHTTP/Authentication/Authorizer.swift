@@ -1,23 +1,31 @@
-// Holds credentials in memory: reads secrets once, asks for tokens when they end, one request for all who wait.
+// Credentials in memory: secrets are read once, and concurrent requests share one renewal.
 
 import Foundation
 
+/// The owner of an API's credentials.
 actor Authorizer {
     private let authentication: Authentication
     private let transport: any Transport
     private let environment: [String: String]
     private let time: TimeSource
-    /// What requests carry.
+    /// The current credentials; nil before they are read, and while they are renewed after a 401.
     private var credentials: Credentials?
-    /// How many times they were renewed: tells those who met a 401 whether somebody else was faster.
+    /// The number of renewals.
+    ///
+    /// A request with a 401 compares it to detect that another request renewed the credentials
+    /// already.
     private var generation = 0
+    /// The renewal in progress.
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
-    /// A refresh token that the server has handed out since.
+    /// The last refresh token that the token endpoint issued; nil before the first one.
     private var rotated: Secret?
 
     private struct Credentials: Sendable {
-        /// In the order of ``Authentication/sources``; for OAuth 2 the access token after them.
+        /// The secrets in the order of ``Authentication/sources``.
+        ///
+        /// For OAuth 2.0 the access token is the last one.
         var secrets: [Secret]
+        /// The time from which the credentials are not used; nil if they do not expire.
         var endsAt: Date?
     }
 
@@ -28,7 +36,9 @@ actor Authorizer {
         self.time = time
     }
 
-    /// The request with its credentials, what takes them out again, and which ones they were.
+    /// Returns the request with its credentials.
+    ///
+    /// - Returns: the request, the scrubber of its secrets and the generation of its credentials.
     func authorize(_ request: HTTPRequest) async throws(TransportError) -> (HTTPRequest, Scrubber, generation: Int) {
         switch authentication {
         case .none: return (request, Scrubber([], parameter: nil), 0)
@@ -52,7 +62,7 @@ actor Authorizer {
         case .basic:
             let field = BasicCredentials.field(user: secrets[0], password: secrets[1])
             authorized.headers["Authorization"] = field
-            // The user's name is no secret.
+            // The user name is not secret.
             shown = [secrets[1], String(field.dropFirst("Basic ".count))]
         case .apiKey(_, .header(let name, let prefix)): authorized.headers[name] = prefix + secrets[0]
         case .apiKey(_, .query(let name)): authorized.url = QueryParameters.set(name, to: secrets[0], in: request.url)
@@ -63,9 +73,10 @@ actor Authorizer {
         return (authorized, Scrubber(shown, parameter: authentication.queryParameter), generation)
     }
 
-    /// Makes sure that the next request carries other credentials than those of a generation, or than the current ones.
+    /// Renews the credentials, unless they already differ from those of a generation.
     ///
-    /// - Returns: false if there are no others.
+    /// - Parameter used: the generation that got a 401; nil for the current one.
+    /// - Returns: false if there are no other credentials.
     func refresh(instead used: Int?, request: HTTPRequest) async throws(TransportError) -> Bool {
         if let used, used != generation, credentials != nil { return true }
         switch authentication {
@@ -73,19 +84,20 @@ actor Authorizer {
         case .oauth2: break
         default: guard authentication.sources.contains(where: \.mayChange) else { return false }
         }
-        // Those who wait already wait for new ones.
+        // A renewal in progress already replaces the credentials.
         let before = credentials?.secrets
         if renewal == nil { credentials = nil }
         let renewed = try await current(for: request)
         return before != renewed.secrets
     }
 
+    /// Returns a text that is unique to the account; see ``AuthorizedTransport/scope()``.
     func scope() async throws(TransportError) -> Secret? {
         switch authentication {
         case .none: return nil
         case .signer(let signer): return Secret("signer\n\(signer.name)")
         case .oauth2(let settings):
-            // Tokens come and go; who asks for them stays.
+            // Access tokens change; the account that requests them does not.
             let secrets = try await Authorizer.read(settings.sources, environment, HTTPRequest(method: "POST", url: settings.tokenURL))
             let who = settings.account.map { [secrets[0].exposed, $0] } ?? secrets.map(\.exposed)
             return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
@@ -97,9 +109,11 @@ actor Authorizer {
 
     // MARK: One for all
 
+    /// Returns valid credentials; renews them if they are missing or expired.
     private func current(for request: HTTPRequest) async throws(TransportError) -> Credentials {
         if let credentials, renewal == nil, credentials.endsAt.map({ $0 > time.now() }) ?? true { return credentials }
-        // A task of its own: if the first who asked gives up, the others still get it.
+        // A detached lifetime: if the first caller is cancelled, the others still get the
+        // credentials.
         let task = renewal ?? Task { await self.renew() }
         renewal = task
         var error: TransportError
@@ -111,6 +125,7 @@ actor Authorizer {
         throw error
     }
 
+    /// Reads or requests new credentials and stores them.
     private func renew() async -> Result<Credentials, TransportError> {
         let result: Result<Credentials, TransportError>
         do throws(TransportError) {
@@ -130,6 +145,7 @@ actor Authorizer {
         return result
     }
 
+    /// Requests an access token from the token endpoint, and saves a new refresh token.
     private func token(_ settings: OAuth2) async throws(TransportError) -> Credentials {
         let place = HTTPRequest(method: "POST", url: settings.tokenURL)
         if let problem = OAuth2.problem(ofTokenURL: settings.tokenURL) {
@@ -172,7 +188,7 @@ actor Authorizer {
 
     // MARK: Reading
 
-    /// On a thread of its own where that may take long.
+    /// Reads secrets: on a thread of its own if a command may block.
     private static func read(
         _ sources: [SecretSource], _ environment: [String: String], _ request: HTTPRequest
     ) async throws(TransportError) -> [Secret] {
@@ -194,7 +210,7 @@ actor Authorizer {
         }
     }
 
-    /// The whole of the new token, or the old one: never half of one.
+    /// Saves a refresh token atomically: the file has the whole new token or the old one.
     private static func save(_ secret: Secret, _ path: String, _ request: HTTPRequest) throws(TransportError) {
         guard PrivateFile.replace(path, with: Array((secret.exposed + "\n").utf8)) else {
             throw TransportError(

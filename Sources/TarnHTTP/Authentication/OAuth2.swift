@@ -1,44 +1,50 @@
-// Tokens by OAuth 2.0 (RFC 6749): what the server of tokens is asked, and what its answer means. Pure.
+// OAuth 2.0 (RFC 6749): requests to the token endpoint and its responses. Pure.
 
 import Foundation
 
-/// How to get tokens.
+/// The OAuth 2.0 settings of an API: the token endpoint, the client and the grant.
 public struct OAuth2: Sendable, Hashable {
-    /// By what a token is granted.
+    /// The authorization grant of a token.
     public enum Grant: Sendable, Hashable {
-        /// The client asks for itself (RFC 6749 §4.4).
+        /// The client acts on its own behalf (RFC 6749 §4.4).
         case clientCredentials
-        /// The client asks for somebody who allowed it once (RFC 6749 §6). If the server hands out a new refresh token and the old one came
-        /// from a file, the new one is written there.
+        /// The client acts on behalf of a resource owner, with a refresh token (RFC 6749 §6).
+        ///
+        /// If the token endpoint issues a new refresh token and the old one came from a file, the
+        /// new one replaces it in the file.
         case refreshToken(SecretSource)
     }
 
-    /// How the client proves who it is (RFC 6749 §2.3.1).
+    /// The client authentication (RFC 6749 §2.3.1).
     public enum ClientAuthentication: String, Sendable, Hashable, CaseIterable {
+        /// HTTP Basic authentication with the client's identifier and secret.
         case basic
-        /// As fields of the form, for servers that know nothing else.
+        /// Form fields in the body, for servers that support nothing else.
         case body
     }
 
-    /// Absolute; `https`, or `http` on this machine.
+    /// The absolute URL of the token endpoint: `https`, or `http` on this machine.
     public var tokenURL: String
     /// The client's identifier (RFC 6749 §2.2).
     public var clientID: SecretSource
-    /// Nil for a public client.
+    /// The client secret; nil for a public client.
     public var clientSecret: SecretSource?
-    /// How the client proves who it is (RFC 6749 §2.3.1).
+    /// The client authentication (RFC 6749 §2.3.1).
     public var clientAuthentication: ClientAuthentication
-    /// By what a token is granted (RFC 6749 §4.4, §6).
+    /// The authorization grant (RFC 6749 §4.4, §6).
     public var grant: Grant
-    /// What access is asked for (RFC 6749 §3.3); empty for the server's default.
+    /// The requested scopes (RFC 6749 §3.3); empty for the server's default.
     public var scopes: [String]
-    /// Additional fields of the form, such as `audience`.
+    /// Additional form fields, such as `audience`.
     public var parameters: [RequestBody.FormField]
-    /// Distinguishes accounts for which the same client asks: what is stored for one is not served to another.
+    /// The account, for a client with several ones.
+    ///
+    /// Stored data of one account is not served to another.
     public var account: String?
-    /// A token is not used any more so long before it ends.
+    /// The time before its expiry at which a token is no longer used, at most half of its lifetime.
     public var leeway: Duration
 
+    /// Creates settings.
     public init(
         tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil, clientAuthentication: ClientAuthentication = .basic,
         grant: Grant = .clientCredentials, scopes: [String] = [], parameters: [RequestBody.FormField] = [], account: String? = nil,
@@ -55,13 +61,14 @@ public struct OAuth2: Sendable, Hashable {
         self.leeway = leeway
     }
 
+    /// The client's identifier, its secret and its refresh token, as far as it has them.
     var sources: [SecretSource] {
         var sources = [clientID] + [clientSecret].compactMap(\.self)
         if case .refreshToken(let source) = grant { sources.append(source) }
         return sources
     }
 
-    /// Why a URL cannot be one of a server of tokens; nil if it can.
+    /// Returns the reason why a URL cannot be a token endpoint; nil if it can.
     public static func problem(ofTokenURL text: String) -> String? {
         let url: HTTPURL
         do throws(HTTPURLError) { url = try HTTPURL(text) } catch { return error.reason }
@@ -71,13 +78,14 @@ public struct OAuth2: Sendable, Hashable {
 
     // MARK: The exchange
 
-    /// The secrets of one exchange.
+    /// The secrets of one token request.
     struct Credentials: Sendable {
         var clientID: Secret
         var clientSecret: Secret?
         var refreshToken: Secret?
     }
 
+    /// Returns the token request (RFC 6749 §4.4.2, §6).
     func request(_ credentials: Credentials) -> HTTPRequest {
         var form: [RequestBody.FormField] = []
         switch grant {
@@ -92,7 +100,7 @@ public struct OAuth2: Sendable, Hashable {
         ])
         if let secret = credentials.clientSecret, clientAuthentication == .basic {
             headers["Authorization"] = BasicCredentials.field(
-                // RFC 6749 §2.3.1: form-encoded first.
+                // RFC 6749 §2.3.1: both values are form-encoded first.
                 user: PercentEncoding.encode(credentials.clientID.exposed), password: PercentEncoding.encode(secret.exposed))
         } else {
             form.append(.init("client_id", credentials.clientID.exposed))
@@ -103,21 +111,24 @@ public struct OAuth2: Sendable, Hashable {
         return request
     }
 
-    /// Of an answer of the server of tokens, in bytes.
+    /// The maximum size of a response of the token endpoint, in bytes.
     private static let tokenAnswerLimit = 64 << 10
     static let responseLimits = HTTPRequest.ResponseLimits(body: tokenAnswerLimit, refusal: tokenAnswerLimit)
 
-    /// A token, and what comes with it.
+    /// The tokens of a response.
     struct Token: Sendable {
+        /// The access token.
         var access: Secret
-        /// In seconds from the answer on; nil if the server does not say.
+        /// The lifetime in seconds from the response; nil if the server does not specify it.
         var lifetime: Double?
+        /// A new refresh token; nil if the server issued none.
         var refresh: Secret?
     }
 
-    /// Reads the answer of the server of tokens (RFC 6749 §5.1, §5.2).
+    /// Parses a response of the token endpoint (RFC 6749 §5.1, §5.2).
     static func token(from response: HTTPResponse) -> Result<Token, OAuth2Refusal> {
-        // Whatever the transport has read: a token of such a length fits into no field.
+        // The limit holds even if the transport ignores it: no header field fits a token of that
+        // length.
         let object = response.body.count <= tokenAnswerLimit ? JSONBody(parsing: response.body[...]) ?? .null : .null
         guard response.status == 200 || response.status == 201 else {
             let said = [object.text(of: "error"), object.text(of: "error_description")].compactMap { $0.map { String($0.prefix(200)) } }

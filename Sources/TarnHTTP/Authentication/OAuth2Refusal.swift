@@ -1,4 +1,5 @@
-/// What a server of tokens says instead of handing one out.
+/// The refusal of a token request by the token endpoint.
 struct OAuth2Refusal: Error, Sendable, Hashable {
+    /// The reason, as the predicate of a sentence about the endpoint: `answers 401`.
     var reason: String
 }

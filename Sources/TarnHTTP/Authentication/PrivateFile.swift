@@ -1,12 +1,15 @@
-// A file with a secret, which nobody but its owner may read at any moment.
+// Files with secrets: only the owner can read them, at any moment.
 
 import Glibc
 
+/// Atomic replacement of files that only their owner may read.
 enum PrivateFile {
-    /// Puts a file in the place of another one: the whole of the new bytes, or the old file as it was.
+    /// Replaces a file atomically: it has either all new bytes or its old content.
     ///
-    /// The new file is made with a name of its own that no other file has, and is readable by its owner alone from the beginning. A link
-    /// or a file that waits under a name that could be guessed gets nothing.
+    /// The bytes are written to a new file with a random name and mode 0600. A symbolic link or a
+    /// file with that name is never opened, so a guessed name reveals nothing.
+    ///
+    /// - Returns: false if the file was not replaced.
     static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         for _ in 0..<16 {
             let temporary = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
@@ -25,6 +28,7 @@ enum PrivateFile {
         return false
     }
 
+    /// Writes all bytes. Returns false on an error.
     private static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

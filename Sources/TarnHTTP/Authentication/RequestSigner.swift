@@ -1,11 +1,15 @@
-/// Signs requests by an algorithm of the user's own. Two are equal if their names are.
+/// A custom signature algorithm for requests. Two signers are equal if their names are equal.
 public struct RequestSigner: Sendable, Hashable {
-    /// Names the account too: what is stored for one is not served to another.
+    /// The name of the algorithm and of the account.
+    ///
+    /// Stored data of one account is not served to another.
     public var name: String
-    /// Returns the request with whatever proves who sends it. Called for every try. What it throws fails the request; its text is shown, so
-    /// it must not hold a secret.
+    /// Returns the request with its signature. Called for every attempt.
+    ///
+    /// An error fails the request. Its text is shown, so it must not hold a secret.
     public var sign: @Sendable (HTTPRequest) async throws -> HTTPRequest
 
+    /// Creates a signer.
     public init(name: String, sign: @escaping @Sendable (HTTPRequest) async throws -> HTTPRequest) {
         self.name = name
         self.sign = sign

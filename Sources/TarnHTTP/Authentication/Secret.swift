@@ -1,12 +1,13 @@
-// A text that nobody may read by chance, and where it comes from.
+// Secrets, which no output shows by accident.
 
 import Foundation
 
-/// A password, a token, a key. However it is printed, it does not show its text.
+/// A password, a token or a key. Its printed forms do not show its text.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The text itself: for the wire, and for nothing else.
+    /// The text of the secret, only for transmission.
     public let exposed: String
 
+    /// Creates a secret from its text.
     public init(_ text: String) { exposed = text }
 
     public var description: String { "***" }

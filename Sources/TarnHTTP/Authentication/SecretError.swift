@@ -1,10 +1,11 @@
-/// Why a secret is not to be had. Says where it should be, and never what it is.
+/// The reason why a secret cannot be read. It names the source, never the secret.
 public struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Where the secret should be.
+    /// The source of the secret.
     public var source: SecretSource
-    /// Why it is not to be had from there.
+    /// The reason, as the predicate of a sentence about the source: `does not exist`.
     public var reason: String
 
+    /// Creates an error.
     public init(_ source: SecretSource, _ reason: String) {
         self.source = source
         self.reason = reason

@@ -1,17 +1,20 @@
 import Foundation
 
-/// Where a secret is kept. What stands in a description is this, and never the secret.
+/// The source of a secret. A description holds the source, never the secret.
 public enum SecretSource: Sendable, Hashable {
     /// An environment variable.
     case environment(String)
-    /// A file in UTF-8; a line break at its end is not part of the secret.
+    /// A file in UTF-8. A line break at its end is not part of the secret.
     case file(String)
-    /// A program and its arguments, without a shell: what it prints, but for a line break at the end. It has 30 seconds.
+    /// A program and its arguments, run without a shell.
+    ///
+    /// Its standard output is the secret, without a line break at the end. It is terminated after
+    /// 30 seconds.
     case command([String])
-    /// Made by code.
+    /// A secret from code.
     case value(Secret)
 
-    /// What the source is called in errors.
+    /// The name of the source in errors.
     public var place: String {
         switch self {
         case .environment(let name): "the environment variable \(name)"
@@ -21,9 +24,10 @@ public enum SecretSource: Sendable, Hashable {
         }
     }
 
-    /// Reads the secret. Blocks as long as a command runs.
+    /// Reads the secret. Blocks until a command ends.
     ///
-    /// - Throws: `SecretError` if there is none, or if it has characters that no header field can hold.
+    /// - Throws: `SecretError` if there is no secret, or if it has characters that no header field
+    ///   can hold.
     public func read(environment: [String: String]) throws(SecretError) -> Secret {
         let text: String
         switch self {
@@ -41,7 +45,7 @@ public enum SecretSource: Sendable, Hashable {
         return Secret(text)
     }
 
-    /// Whether another read may give another secret.
+    /// Whether another read may return another secret.
     var mayChange: Bool {
         switch self {
         case .file, .command: true
@@ -49,8 +53,10 @@ public enum SecretSource: Sendable, Hashable {
         }
     }
 
+    /// The maximum size of a secret, in bytes.
     private static let sizeLimit = 64 << 10
 
+    /// Reads a file, up to one byte more than `sizeLimit`.
     private static func bytes(ofFile path: String, _ source: SecretSource) throws(SecretError) -> Data {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw SecretError(source, FileManager.default.fileExists(atPath: path) ? "may not be read" : "does not exist")
@@ -63,10 +69,11 @@ public enum SecretSource: Sendable, Hashable {
         }
     }
 
+    /// Returns the secret of a source's bytes, without a line break at its end.
     private static func text(_ data: Data, _ source: SecretSource) throws(SecretError) -> String {
         guard data.count <= sizeLimit else { throw SecretError(source, "holds more than 64 KiB: that is no secret") }
         guard var text = String(validating: data, as: UTF8.self) else { throw SecretError(source, "is not UTF-8") }
-        // One scalar at a time: "\r\n" is one character.
+        // One scalar at a time: Swift counts "\r\n" as one character.
         if text.unicodeScalars.last == "\n" { text.unicodeScalars.removeLast() }
         if text.unicodeScalars.last == "\r" { text.unicodeScalars.removeLast() }
         return text
@@ -75,14 +82,15 @@ public enum SecretSource: Sendable, Hashable {
 
 /// A program that prints a secret.
 private enum SecretCommand {
+    /// Runs the program and returns its standard output.
     static func run(_ words: [String], _ source: SecretSource) throws(SecretError) -> Data {
         guard let program = words.first else { throw SecretError(source, "is empty") }
         let process = Process(), output = Pipe()
-        // The path is searched as a shell would, without one.
+        // `env` searches PATH without a shell.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["--", program] + words.dropFirst()
         process.standardOutput = output
-        // What it says of its failure may hold what nobody should read.
+        // Error messages of the program may hold a secret.
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
         do { try process.run() } catch { throw SecretError(source, "cannot be run") }

@@ -1,60 +1,64 @@
-// Cache-Control, read as leniently as RFC 9111 asks for and as strictly as it must be. Pure.
+// Parsing of Cache-Control, as leniently as RFC 9111 requests and as strictly as it requires. Pure.
 
 /// The directives of a request or a response (RFC 9111 §5.2), with those of RFC 5861 and RFC 8246.
 ///
-/// Names are compared without case; an argument may stand as a token or in quotes; unknown directives are ignored. Of a directive that stands
-/// several times with different numbers, none counts, and it is as if its number were unusable (§4.2.1: the first one, or stale).
+/// Names are compared without case. An argument may be a token or a quoted string. Unknown
+/// directives are ignored. If a directive occurs several times with different numbers, it is
+/// invalid (§4.2.1: use the first one, or treat the response as stale).
 public struct CacheControl: Sendable, Hashable {
-    /// A directive with a number.
+    /// The argument of a directive with a number of seconds.
     public enum Seconds: Sendable, Hashable {
+        /// A valid number.
         case seconds(Int)
-        /// It stands there without a number that can be used.
+        /// The directive is present without a usable number.
         case invalid
     }
 
-    /// Of a response, its lifetime (RFC 9111 §5.2.2.1); of a request, the greatest age it takes (§5.2.1.1).
+    /// `max-age`: the lifetime of a response, or the maximum age that a request accepts.
+    ///
+    /// RFC 9111 §5.2.2.1 and §5.2.1.1.
     public var maxAge: Seconds?
     /// The lifetime in a shared cache (§5.2.2.10).
     public var sharedMaxAge: Seconds?
-    /// Of a request: for how much longer the answer has to be fresh (§5.2.1.3).
+    /// The minimum remaining lifetime that a request requires (§5.2.1.3).
     public var minFresh: Seconds?
-    /// Of a request: ``DeltaSeconds/greatest`` without an argument.
+    /// The maximum staleness that a request accepts; ``DeltaSeconds/greatest`` without an argument.
     public var maxStale: Seconds?
-    /// For how long it may answer stale while it is revalidated (RFC 5861 §3).
+    /// The time for which a stale response may be used during its revalidation (RFC 5861 §3).
     public var staleWhileRevalidate: Seconds?
-    /// For how long it may answer stale if the server fails (RFC 5861 §4).
+    /// The time for which a stale response may be used if the server fails (RFC 5861 §4).
     public var staleIfError: Seconds?
-    /// Not without validation (§5.2.1.4, §5.2.2.4).
+    /// Whether a response may be used only after validation (§5.2.1.4, §5.2.2.4).
     public var noCache = false
-    /// The fields that `no-cache` is limited to.
+    /// The fields to which `no-cache` is limited.
     public var noCacheFields: [String] = []
-    /// Nothing of it may be stored (§5.2.1.5, §5.2.2.5).
+    /// Whether nothing may be stored (§5.2.1.5, §5.2.2.5).
     public var noStore = false
-    /// Not to be stored by a shared cache (§5.2.2.7).
+    /// Whether a shared cache must not store the response (§5.2.2.7).
     public var isPrivate = false
-    /// The fields that `private` is limited to.
+    /// The fields to which `private` is limited.
     public var privateFields: [String] = []
-    /// May be stored also where that would need leave (§5.2.2.9).
+    /// Whether the response may be stored even where storing needs permission (§5.2.2.9).
     public var isPublic = false
-    /// Not stale, whoever allows it (§5.2.2.2).
+    /// Whether the response must not be used stale, even with permission (§5.2.2.2).
     public var mustRevalidate = false
-    /// The same for shared caches (§5.2.2.8).
+    /// Whether a shared cache must not use the response stale (§5.2.2.8).
     public var proxyRevalidate = false
-    /// Stored only by who understands its status (§5.2.2.3).
+    /// Whether only a cache that understands the status may store the response (§5.2.2.3).
     public var mustUnderstand = false
-    /// Does not change while it is fresh (RFC 8246 §2).
+    /// Whether the response does not change while it is fresh (RFC 8246 §2).
     public var immutable = false
-    /// Of a request: the server must not be asked (§5.2.1.7).
+    /// Whether a request must not be forwarded to the server (§5.2.1.7).
     public var onlyIfCached = false
-    /// Its content must not be changed on the way (§5.2.1.6, §5.2.2.6).
+    /// Whether intermediaries must not transform the content (§5.2.1.6, §5.2.2.6).
     public var noTransform = false
-    /// Whether there was any directive.
+    /// Whether there is no directive.
     public private(set) var isEmpty = true
 
-    /// No directive.
+    /// Creates a value without directives.
     public init() {}
 
-    /// Reads all `Cache-Control` fields as one list.
+    /// Parses all `Cache-Control` fields as one list.
     public init(_ headers: HTTPHeaders) {
         for field in headers.fields where HTTPHeaders.same(field.name, "Cache-Control") { read(field.value) }
     }
@@ -76,13 +80,13 @@ public struct CacheControl: Sendable, Hashable {
         case "s-maxage": CacheControl.set(&sharedMaxAge, directive)
         case "min-fresh": CacheControl.set(&minFresh, directive)
         case "max-stale":
-            // Without an argument: of any age (§5.2.1.2).
+            // Without an argument, any age is accepted (§5.2.1.2).
             if directive.argument == nil { maxStale = .seconds(DeltaSeconds.greatest) } else { CacheControl.set(&maxStale, directive) }
         case "stale-while-revalidate": CacheControl.set(&staleWhileRevalidate, directive)
         case "stale-if-error": CacheControl.set(&staleIfError, directive)
         case "no-cache": CacheControl.limit(&noCache, &noCacheFields, directive)
         case "private": CacheControl.limit(&isPrivate, &privateFields, directive)
-        // §5.2: an argument that a directive does not have does not make it another one.
+        // §5.2: an argument of a directive that defines none is ignored.
         case "no-store": noStore = true
         case "public": isPublic = true
         case "must-revalidate": mustRevalidate = true
@@ -95,12 +99,15 @@ public struct CacheControl: Sendable, Hashable {
         }
     }
 
+    /// Sets a number; different numbers of the same directive make it invalid.
     private static func set(_ value: inout Seconds?, _ directive: DirectiveList.Directive) {
         let new = directive.argument.flatMap { DeltaSeconds.parse($0.utf8) }.map(Seconds.seconds) ?? .invalid
         if let known = value, known != new { value = .invalid } else { value = new }
     }
 
-    /// With fields, it is about these alone. Both forms together are as strict as the stricter one.
+    /// Sets a directive for the fields of its argument, or without an argument for all.
+    ///
+    /// If both forms are present, both are kept: the stricter one decides.
     private static func limit(_ whole: inout Bool, _ fields: inout [String], _ directive: DirectiveList.Directive) {
         let names = directive.argument.map { argument in
             argument.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init).filter(HTTPSyntax.isToken)
@@ -110,9 +117,9 @@ public struct CacheControl: Sendable, Hashable {
 }
 
 extension CacheControl.Seconds {
-    /// The number; what is unusable counts as 0, so that it is stale (§4.2.1).
+    /// The number; 0 if it is invalid, so that the response is stale (§4.2.1).
     var orZero: Int { if case .seconds(let seconds) = self { seconds } else { 0 } }
 
-    /// The number; what is unusable is not there.
+    /// The number; nil if it is invalid.
     var orNil: Int? { if case .seconds(let seconds) = self { seconds } else { nil } }
 }

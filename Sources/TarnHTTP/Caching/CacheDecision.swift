@@ -1,43 +1,45 @@
-/// What is to be done about a request, and why.
+/// The decision about a request, and its reason.
 public struct CacheDecision: Sendable, Hashable {
-    /// What becomes of a request.
+    /// The treatment of a request.
     public enum Outcome: Sendable, Hashable {
-        /// What is stored answers.
+        /// The stored response is fresh and is used.
         case fresh
-        /// What is stored answers though it is stale; whether it is to be revalidated meanwhile.
+        /// The stored response is stale and is used.
+        ///
+        /// If `revalidates` is true, it is revalidated in the background.
         case stale(revalidates: Bool)
-        /// The server has to be asked, with the validators of what is stored.
+        /// The request is forwarded with the validators of the stored response.
         case revalidate
-        /// The server has to be asked.
+        /// The request is forwarded.
         case miss
-        /// What is stored may not answer, and the server may not be asked, or cannot be: 504.
+        /// The stored response must not be used, and the server must not or cannot be reached: 504.
         case unanswerable
     }
 
-    /// One rule, and how it turned out.
+    /// A rule that was evaluated, and its result.
     public struct Step: Sendable, Hashable {
-        /// Which one.
+        /// The rule.
         public var rule: CacheRule
-        /// The figures of the case.
+        /// The values of the case, in words.
         public var detail: String
 
-        /// A rule with its figures.
+        /// Creates a step.
         public init(_ rule: CacheRule, _ detail: String = "") {
             self.rule = rule
             self.detail = detail
         }
     }
 
-    /// What is to be done.
+    /// The treatment of the request.
     public var outcome: Outcome
-    /// The one that decided.
+    /// The rule that decided.
     public var rule: CacheRule
-    /// Nil if nothing that could answer is stored.
+    /// The freshness of the stored response; nil if no stored response could be used.
     public var freshness: Freshness?
-    /// The rules that were asked, in order; the one that decided is the last. Empty unless asked for.
+    /// The rules that were evaluated, in order; the last one decided. Empty unless requested.
     public var steps: [Step]
 
-    /// A decision, with the rule that made it.
+    /// Creates a decision with the rule that made it.
     public init(_ outcome: Outcome, _ rule: CacheRule, freshness: Freshness? = nil, steps: [Step] = []) {
         self.outcome = outcome
         self.rule = rule
@@ -45,7 +47,7 @@ public struct CacheDecision: Sendable, Hashable {
         self.steps = steps
     }
 
-    /// Whether what is stored is the answer.
+    /// Whether the stored response is used.
     public var isHit: Bool {
         switch outcome {
         case .fresh, .stale: true

@@ -1,26 +1,26 @@
-// The rules that decide about stored responses, by name and with the paragraph that they come from.
+// The rules of HTTP caching, by name and with their sections.
 
-/// A rule of HTTP caching that has decided something.
+/// A rule of HTTP caching that can decide about a request or a response.
 public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
-    // What is found
+    // Selection
     case nothingStored, methodDiffers, varies, variesByEverything
-    // How long it is fresh
+    // Lifetime
     case sharedMaxAge, maxAge, expires, heuristic, noLifetime, invalidLifetime
-    // Whether it is fresh enough
+    // Freshness
     case fresh, stale, immutable
     case requestNoCache, pragmaNoCache, responseNoCache, requestMaxAge, requestMinFresh, requestMaxStale, onlyIfCached
     case mustRevalidate, proxyRevalidate, staleWhileRevalidate, staleIfError, disconnected, errorIsPassedOn
-    // Whether it may be stored
+    // Storing
     case storable, methodNotCacheable, statusNotFinal, statusNotUnderstood, statusNotCacheable, requestNoStore, responseNoStore, privateInShared
     case authorized, credentials, setsCookie, malformed, partialContent, incomplete
-    // What a validation has shown
+    // Validation
     case notModified, validatorDiffers, replaced, unsafeMethod, headUpdates, headDiffers
-    // What the request wants
+    // Conditions and ranges of the request
     case preconditionIsTheServers, rangeOfStored, rangeNotStored
-    // What is not HTTP's
+    // Rules outside HTTP
     case policy
 
-    /// Where the rule stands.
+    /// The section that defines the rule.
     public var paragraph: String {
         switch self {
         case .nothingStored, .methodDiffers: "RFC 9111 §4"
@@ -63,7 +63,7 @@ public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// What it says, in words.
+    /// The meaning of the rule, in words.
     public var meaning: String {
         switch self {
         case .nothingStored: "nothing is stored for this request"

@@ -1,27 +1,32 @@
-// Whether a response may be stored, and which of its fields (RFC 9111 §3). Pure.
+// Storing of responses and of their header fields (RFC 9111 §3). Pure.
 
 extension CacheRules {
-    /// Final statuses whose meaning for a cache is known here (RFC 9110 §15).
+    /// The final status codes that this cache understands (RFC 9110 §15).
     private static let understoodStatuses: Set<Int> = [
         200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414,
         415, 416, 417, 421, 422, 426, 500, 501, 502, 503, 504, 505,
     ]
 
-    /// Whether a response may be stored (RFC 9111 §3, §3.5, §5.2.1.5, §5.2.2).
+    /// Returns whether a response may be stored (RFC 9111 §3, §3.5, §5.2.1.5, §5.2.2).
     ///
-    /// What could never answer is not stored either: `Vary: *`, and answers to other methods than GET and HEAD; see
-    /// ``storability(ofPost:to:)``. A shared cache does not store an answer that sets a cookie unless the answer is declared `public`, has `s-maxage`, or
-    /// excepts `Set-Cookie` by name: it may be about that cookie's user (§7.3).
+    /// Responses that could never be reused are not stored: those with `Vary: *`, and those to
+    /// methods other than GET and HEAD; see ``storability(ofPost:to:)``.
     ///
-    /// - Returns: `.storable`, or the rule that forbids it.
+    /// A shared cache does not store a response that sets a cookie, since it may be specific to a
+    /// user (§7.3). Exceptions are `public`, `s-maxage`, and a `private` or `no-cache` limited to
+    /// `Set-Cookie`.
+    ///
+    /// - Returns: `.storable`, or the rule that forbids storing.
     public func storability(of response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
         storability(of: response, to: request, isPart: false)
     }
 
-    /// Whether a 206 may be stored as a part of a representation (RFC 9111 §3.3): if the request wanted a part, one range has come, and a strong
-    /// validator tells what it is a part of.
+    /// Returns whether a 206 may be stored as a part of a representation (RFC 9111 §3.3).
     ///
-    /// - Parameter now: seconds since 1970.
+    /// The request must ask for a range, the response must have one range, and a strong validator
+    /// must identify the representation.
+    ///
+    /// - Parameter now: the current time in seconds since 1970.
     public func storability(ofPart response: HTTPResponse, to request: HTTPRequest, at now: Int) -> CacheRule {
         let message = CachedResponse(status: 206, headers: response.headers, requestTime: now, responseTime: now)
         guard request.method == "GET", request.headers["Range"] != nil, ContentRange(response) != nil, message.strongValidator(at: now) != nil,
@@ -30,7 +35,10 @@ extension CacheRules {
         return storability(of: response, to: request, isPart: true)
     }
 
-    /// Whether an answer to POST may be stored for later GETs (RFC 9110 §9.3.3): a 200 that declares its lifetime, and that it is what its own URL has.
+    /// Returns whether a response to POST may be stored for later GETs (RFC 9110 §9.3.3).
+    ///
+    /// It must be a 200 with an explicit lifetime, and its `Content-Location` must be the requested
+    /// URL.
     public func storability(ofPost response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
         let control = CacheControl(response.headers)
         guard request.method == "POST", response.status == 200, response.redirectedTo == nil, let target = try? HTTPURL(request.url),
@@ -47,14 +55,14 @@ extension CacheRules {
         guard response.status >= 200 else { return .statusNotFinal }
         if CacheControl(request.headers).noStore { return .requestNoStore }
         let control = CacheControl(response.headers)
-        // §5.2.2.3: who understands the status ignores no-store beside must-understand.
+        // §5.2.2.3: a cache that understands the status ignores no-store beside must-understand.
         if control.mustUnderstand {
             guard isPart || CacheRules.understoodStatuses.contains(response.status) else { return .statusNotUnderstood }
         } else if control.noStore {
             return .responseNoStore
         }
-        // Parts are stored as parts. A 304 is no response of its own, and a 416 is about one range. For other statuses Content-Range means nothing
-        // (RFC 9110 §14.4).
+        // Parts have their own rule. A 304 is not a response to store, and a 416 concerns one
+        // range. Content-Range has no meaning for other statuses (RFC 9110 §14.4).
         if response.status == 206, !isPart { return .partialContent }
         if response.status == 304 || response.status == 416 { return .partialContent }
         if isShared, control.isPrivate { return .privateInShared }
@@ -67,38 +75,47 @@ extension CacheRules {
         return isAllowed ? .storable : .statusNotCacheable
     }
 
+    /// Returns whether a response sets a cookie without permission to store it in a shared cache.
     private func setsCookie(_ headers: HTTPHeaders, _ control: CacheControl) -> Bool {
         guard CacheRules.cookieFields.contains(where: { headers[$0] != nil }), !control.isPublic, control.sharedMaxAge == nil else { return false }
         return !(control.privateFields + control.noCacheFields).contains { HTTPHeaders.same($0, "Set-Cookie") }
     }
 
-    /// Fields that are for the client that has asked, and for no later one.
+    /// Fields that are meant only for the client of the original request.
     private static let cookieFields = ["Set-Cookie", "Set-Cookie2"]
 
-    /// Whether a stored response may answer a request under these rules, whoever has stored it: in a shared cache, nothing that is private, and for
-    /// a request with `Authorization` only what would have been stored for it (§3.5).
+    /// Returns whether a stored response may be used for a request under these rules.
+    ///
+    /// The response may have been stored under other rules. A shared cache uses no private
+    /// response. For a request with `Authorization`, it uses only responses that it could have
+    /// stored for such a request (§3.5).
     public func permits(_ stored: CachedResponse, for request: HTTPRequest) -> Bool {
         guard isShared else { return true }
         let control = CacheControl(stored.headers)
         return !control.isPrivate && (request.headers["Authorization"] == nil || allowsAuthorized(control))
     }
 
+    /// Returns whether a shared cache may store a response despite `Authorization` (§3.5).
     private func allowsAuthorized(_ control: CacheControl) -> Bool { control.mustRevalidate || control.isPublic || control.sharedMaxAge != nil }
 
-    /// The fields of a response that may be stored (RFC 9111 §3.1): not those of the connection and of proxies, not cookies, which are never
-    /// replayed, and in a shared cache not those that `private` names (§5.2.2.7).
+    /// Returns the header fields of a response that may be stored (RFC 9111 §3.1).
+    ///
+    /// Fields of the connection and of proxies are removed. Cookies are removed: they are never
+    /// replayed. In a shared cache, the fields that `private` names are removed (§5.2.2.7).
     public func storedFields(of headers: HTTPHeaders) -> HTTPHeaders {
         let control = CacheControl(headers)
         return headers.withoutConnectionFields.without(CacheRules.cookieFields + (isShared ? control.privateFields : []))
     }
 
-    /// Gives the answer to one request the cookies that came with its transfer; they are not stored.
+    /// Adds the cookies of a transfer to the response to its request. They are not stored.
     public static func addCookies(of response: HTTPHeaders, to answer: inout HTTPHeaders) {
         answer.fields += response.fields.filter { field in cookieFields.contains { HTTPHeaders.same($0, field.name) } }
     }
 
-    /// The fields that a stored response is served with: without those that `no-cache` names, if it was not validated just now (§5.2.2.4),
-    /// with its age (§5.1), and with a date if it had none (RFC 9110 §6.6.1).
+    /// Returns the header fields with which a stored response is served.
+    ///
+    /// Fields that `no-cache` names are removed unless the response was just validated (§5.2.2.4).
+    /// `Age` is set (§5.1), and `Date` is added if it is missing (RFC 9110 §6.6.1).
     public func servedFields(of stored: CachedResponse, at now: Int, isValidated: Bool) -> HTTPHeaders {
         let control = CacheControl(stored.headers)
         var headers = isValidated ? stored.headers : stored.headers.without(control.noCacheFields)
@@ -114,7 +131,9 @@ extension HTTPHeaders {
         "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
     ]
 
-    /// Without the fields that are about one connection, and those that `Connection` names (RFC 9110 §7.6.1, RFC 9111 §3.1).
+    /// The fields without those of one connection (RFC 9110 §7.6.1, RFC 9111 §3.1).
+    ///
+    /// `Connection` may name further ones.
     public var withoutConnectionFields: HTTPHeaders {
         let named = all("Connection").flatMap { value in
             value.utf8.split(separator: UInt8(ascii: ",")).map { String(decoding: $0.trimmingWhitespace(), as: UTF8.self) }
@@ -122,6 +141,7 @@ extension HTTPHeaders {
         return without(HTTPHeaders.connectionFields + named)
     }
 
+    /// Returns the fields without those with the names.
     func without(_ names: [String]) -> HTTPHeaders {
         names.isEmpty ? self : HTTPHeaders(fields.filter { field in !names.contains { HTTPHeaders.same($0, field.name) } })
     }

@@ -1,11 +1,14 @@
-// Validation: what is asked, and what its answer makes of what is stored (RFC 9111 §4.3). Pure.
+// Validation: conditional requests, and the effect of their responses on the stored one (RFC 9111
+// §4.3). Pure.
 
 extension CacheRules {
-    /// The request that asks whether a stored response is still right (RFC 9111 §4.3.1).
+    /// Returns the conditional request that validates a stored response (RFC 9111 §4.3.1).
     ///
-    /// Conditions of the client are taken out: they are judged by what is stored afterwards (``clientHasCurrent(_:_:status:)``).
+    /// Preconditions of the client are removed: ``clientHasCurrent(_:_:at:)`` evaluates them
+    /// afterwards against the stored response.
     ///
-    /// - Parameter keepsRange: whether the client's range is sent along: if what is stored is no longer right, only that part comes (RFC 9110 §13.2.2).
+    /// - Parameter keepsRange: whether the client's range is kept. If so, a changed representation
+    ///   is sent only in that part (RFC 9110 §13.2.2).
     public func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false) -> HTTPRequest {
         var conditional = request
         for name in ["If-None-Match", "If-Modified-Since"] + (keepsRange ? [] : ["If-Range", "Range"]) { conditional.headers[name] = nil }
@@ -13,25 +16,26 @@ extension CacheRules {
         return conditional
     }
 
-    /// What the answer to a validation means.
+    /// The result of a validation.
     public enum Validation: Sendable, Hashable {
-        /// The stored response is right, with these fields from now on.
+        /// The stored response is valid and has these header fields from now on.
         case confirmed(HTTPHeaders)
-        /// The 304 is about another representation: the server has to be asked without a condition.
+        /// The 304 concerns another representation: the request must be repeated unconditionally.
         case mismatched
-        /// The answer takes the place of what is stored.
+        /// The response replaces the stored one.
         case replaced
-        /// The server failed: see ``decide(_:_:at:after:explains:)``.
+        /// The server failed; see ``decide(_:_:at:after:explains:)``.
         case failed(status: Int)
     }
 
-    /// RFC 9111 §4.3.3 and §4.3.4.
+    /// Evaluates the response to a validation (RFC 9111 §4.3.3, §4.3.4).
     public func validate(_ stored: CachedResponse, with response: HTTPResponse) -> Validation {
         if response.status >= 500 { return .failed(status: response.status) }
         guard response.status == 304 else { return .replaced }
         let old = Validators(stored.headers), new = Validators(response.headers)
         if let tag = new.etag.flatMap(EntityTag.init) {
-            // Servers weaken tags under way (a coding, a proxy): opaque strings are compared, as If-None-Match does.
+            // A coding or a proxy may weaken a tag: opaque strings are compared, as for
+            // If-None-Match.
             guard let known = old.etag.flatMap(EntityTag.init), known.matchesWeakly(tag) else {
                 return .mismatched
             }
@@ -41,7 +45,7 @@ extension CacheRules {
         return .confirmed(storedFields(of: stored.headers.confirmed(byNotModified: response.headers)))
     }
 
-    /// Brings a stored response up to date: the answer to a validation, with its times.
+    /// Returns a stored response with the fields and the times of its validation.
     public func freshened(_ stored: CachedResponse, _ headers: HTTPHeaders, requestTime: Int, responseTime: Int) -> CachedResponse {
         var fresh = stored
         fresh.headers = headers
@@ -51,8 +55,10 @@ extension CacheRules {
         return fresh
     }
 
-    /// What an answer to HEAD says of a stored answer to GET (RFC 9111 §4.3.5): its fields from now on, or nil if it is of another
-    /// representation, and what is stored is no longer to be trusted.
+    /// Returns the header fields of a stored response after a response to HEAD (RFC 9111 §4.3.5).
+    ///
+    /// - Returns: nil if HEAD describes another representation: the stored response must not be
+    ///   used any more.
     public func updated(_ stored: CachedResponse, byHead response: HTTPResponse) -> HTTPHeaders? {
         guard response.status == 200 else { return stored.headers }
         let old = Validators(stored.headers), new = Validators(response.headers)
@@ -61,7 +67,9 @@ extension CacheRules {
         return storedFields(of: stored.headers.confirmed(byNotModified: response.headers))
     }
 
-    /// Whether a client that asks with a condition has what is stored already, so that 304 is the answer (RFC 9111 §4.3.2).
+    /// Returns whether the precondition of a request matches the stored response (RFC 9111 §4.3.2).
+    ///
+    /// If it does, the response to the request is 304.
     public func clientHasCurrent(_ stored: CachedResponse, _ request: HTTPHeaders, at now: Int) -> Bool {
         guard stored.status == 200 || stored.status == 206 else { return false }
         if let condition = IfNoneMatch(request.all("If-None-Match")) {
@@ -72,15 +80,17 @@ extension CacheRules {
         return modified <= since
     }
 
-    /// The fields of a 304 that is made from a stored response (RFC 9110 §15.4.5).
+    /// Returns the header fields of a 304 made from a stored response (RFC 9110 §15.4.5).
     public static func notModifiedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
         headers.without(["Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Content-Language", "Content-MD5"])
     }
 }
 
 extension CacheRules {
-    /// URLs of which nothing stored is right any more after a request (RFC 9111 §4.4): of one by an unsafe method that did not fail, its own
-    /// and those of `Location` and `Content-Location` at the same origin.
+    /// Returns the URLs whose stored responses a request invalidates (RFC 9111 §4.4).
+    ///
+    /// A successful request with an unsafe method invalidates its own URL, and those of `Location`
+    /// and `Content-Location` at the same origin.
     public static func invalidated(by request: HTTPRequest, _ response: HTTPResponse) -> [String] {
         guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method), (200..<400).contains(response.status),
             let target = try? HTTPURL(request.url)

@@ -1,17 +1,25 @@
-// What a cache may answer: RFC 9111 as functions of a request, what is stored, and the time. Pure.
+// RFC 9111 as functions of a request, a stored response and the time. Pure.
 
-/// The rules of HTTP caching, as configured. All functions are pure: what is stored, and the time, are given to them.
+/// The configured rules of HTTP caching.
+///
+/// All functions are pure: the stored response and the time are parameters.
 public struct CacheRules: Sendable, Hashable {
-    /// Whether what is stored for one user may answer another (RFC 9111 §1): a proxy. Otherwise the cache is private.
+    /// Whether the cache is shared between users, as in a proxy (RFC 9111 §1).
+    ///
+    /// Otherwise it is private.
     public var isShared: Bool
-    /// Of the time since `Last-Modified`, how much counts as lifetime where none is said (RFC 9111 §4.2.2); 0 for no guess.
+    /// The fraction of the time since `Last-Modified` that is the heuristic lifetime; 0 for none.
+    ///
+    /// RFC 9111 §4.2.2 permits a heuristic lifetime for responses without an explicit one.
     public var heuristicFraction: Double
-    /// Seconds that such a guess is at most.
+    /// The maximum heuristic lifetime in seconds.
     public var heuristicLimit: Int
-    /// Whether what is stale is given while the server cannot be reached at all, where nothing forbids it (RFC 9111 §4.2.4).
+    /// Whether a stale response is used while the server cannot be reached (RFC 9111 §4.2.4).
+    ///
+    /// Directives of the response can forbid it.
     public var answersWhenDisconnected: Bool
 
-    /// Rules for a private cache, if nothing else is said.
+    /// Creates rules; by default those of a private cache.
     public init(
         isShared: Bool = false, heuristicFraction: Double = 0.1, heuristicLimit: Int = 86_400, answersWhenDisconnected: Bool = true
     ) {
@@ -23,18 +31,18 @@ public struct CacheRules: Sendable, Hashable {
 }
 
 extension CacheRules {
-    /// What is to be done about a request (RFC 9111 §4).
+    /// Decides about a request (RFC 9111 §4).
     ///
     /// - Parameters:
-    ///   - stored: what ``select(_:for:at:)`` has found.
-    ///   - now: seconds since 1970.
-    ///   - explains: whether ``CacheDecision/steps`` are wanted.
+    ///   - stored: the stored response that ``select(_:for:at:)`` found; nil for none.
+    ///   - now: the current time in seconds since 1970.
+    ///   - explains: whether ``CacheDecision/steps`` are recorded.
     public func decide(
         _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, explains: Bool = false
     ) -> CacheDecision {
         let wants = CacheControl(request.headers)
         var decision = decide(request, wants, stored, at: now, explains)
-        // §5.2.1.7: who wants nothing from the server gets 504 instead.
+        // §5.2.1.7: a request that must not be forwarded gets a 504.
         if wants.onlyIfCached, !decision.isHit {
             decision.outcome = .unanswerable
             decision.rule = .onlyIfCached
@@ -57,7 +65,7 @@ extension CacheRules {
         guard request.method == "GET" || request.method == "HEAD" else { return end(.miss, .methodNotCacheable, nil, request.method) }
         if let condition = CacheRules.serversPrecondition(request.headers) { return end(.miss, .preconditionIsTheServers, nil, condition) }
         guard let stored else { return end(.miss, .nothingStored) }
-        // What was answered to HEAD has no body.
+        // A response to HEAD has no body.
         guard stored.method == "GET" || request.method == stored.method else { return end(.miss, .methodDiffers) }
         if let mismatch = Variance(stored).mismatch(request.headers) { return end(.miss, mismatch) }
         let control = CacheControl(stored.headers), fresh = freshness(of: stored, control, at: now)
@@ -67,7 +75,7 @@ extension CacheRules {
         if wants.isEmpty, CacheRules.saysPragmaNoCache(request.headers) { return end(.revalidate, .pragmaNoCache, fresh) }
         if control.noCache { return end(.revalidate, .responseNoCache, fresh) }
         if let limit = wants.maxAge, fresh.age > limit.orZero {
-            // RFC 8246 §2: a reload does not ask for what does not change.
+            // RFC 8246 §2: a reload does not revalidate an immutable response.
             if control.immutable, fresh.isFresh, limit == .seconds(0) {
                 note(.immutable)
             } else {
@@ -87,30 +95,30 @@ extension CacheRules {
         return CacheDecision(.revalidate, .stale, freshness: fresh, steps: steps)
     }
 
-    /// Whether a request takes what is stale for so long (§5.2.1.2).
+    /// Returns whether a request accepts the staleness of a response (§5.2.1.2).
     private func staleAccepted(_ wants: CacheControl, _ control: CacheControl, _ fresh: Freshness) -> Bool {
         guard let limit = wants.maxStale?.orNil, forbidsStale(control) == nil else { return false }
         return limit == DeltaSeconds.greatest || -fresh.remaining <= limit
     }
 
-    /// Why nothing stale may be given, whatever happens (§4.2.4).
+    /// Returns the rule that forbids any use of a stale response, or nil (§4.2.4).
     func forbidsStale(_ control: CacheControl) -> CacheRule? {
         if control.mustRevalidate { return .mustRevalidate }
-        // §5.2.2.10: s-maxage says proxy-revalidate too.
+        // §5.2.2.10: s-maxage implies proxy-revalidate.
         if isShared, control.proxyRevalidate || control.sharedMaxAge != nil { return .proxyRevalidate }
         if control.noCache { return .responseNoCache }
         return nil
     }
 
-    /// How a request for validation has failed.
+    /// The failure of a forwarded request.
     public enum Failure: Sendable, Hashable {
-        /// Nothing of the server was reached.
+        /// The server was not reached.
         case disconnected
-        /// It answered with this status, or broke off (nil).
+        /// The server responded with this status; nil if the response was incomplete.
         case error(status: Int?)
     }
 
-    /// Whether what is stored answers a request that the server has failed to answer (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
+    /// Decides about a request after a failure (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
     public func decide(
         _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, after failure: Failure, explains: Bool = false
     ) -> CacheDecision {
@@ -124,23 +132,24 @@ extension CacheRules {
         }
         if stored.isInvalidated { return end(.unanswerable, .unsafeMethod) }
         if let rule = forbidsStale(control) { return end(.unanswerable, rule) }
-        // Who says no-cache, or wants it younger than it is, wants no other answer (§5.2.1.1, §5.2.1.4).
+        // A request with no-cache, or with a lower max-age, accepts no stored response (§5.2.1.1,
+        // §5.2.1.4).
         if wants.noCache || (wants.isEmpty && CacheRules.saysPragmaNoCache(request.headers)) { return end(.unanswerable, .requestNoCache) }
         if let limit = wants.maxAge, fresh.age > limit.orZero, wants.maxStale == nil { return end(.unanswerable, .requestMaxAge) }
         if case .error(let status?) = failure, ![500, 502, 503, 504].contains(status) { return end(.unanswerable, .errorIsPassedOn) }
-        // What is fresh is no stale answer.
+        // A fresh response needs no permission.
         if fresh.isFresh { return end(.fresh, .fresh) }
         let window = wants.staleIfError?.orNil ?? control.staleIfError?.orNil
         if let window, -fresh.remaining < window { return end(.stale(revalidates: false), .staleIfError) }
         if case .disconnected = failure {
-            // Both say how long: beyond it nothing is given.
+            // stale-if-error limits the staleness: beyond it the response is not used.
             if window == nil, answersWhenDisconnected { return end(.stale(revalidates: false), .disconnected) }
             return end(.unanswerable, .disconnected)
         }
         return end(.unanswerable, .errorIsPassedOn)
     }
 
-    /// §5.4, of the HTTP/1.0 that is still sent.
+    /// Returns whether `Pragma` has `no-cache`, for HTTP/1.0 clients (§5.4).
     static func saysPragmaNoCache(_ headers: HTTPHeaders) -> Bool {
         headers.all("Pragma").contains { value in
             value.utf8.split(separator: UInt8(ascii: ",")).contains {
@@ -149,7 +158,7 @@ extension CacheRules {
         }
     }
 
-    /// Conditions that a cache must not judge (RFC 9111 §4.3.2).
+    /// Returns the precondition that only the server can evaluate, or nil (RFC 9111 §4.3.2).
     static func serversPrecondition(_ headers: HTTPHeaders) -> String? {
         ["If-Match", "If-Unmodified-Since"].first { headers[$0] != nil }
     }

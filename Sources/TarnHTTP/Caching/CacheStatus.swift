@@ -1,32 +1,32 @@
-// Cache-Status: how a cache has handled a request, in the words of RFC 9211. Pure.
+// The Cache-Status header field: the handling of a request by a cache (RFC 9211). Pure.
 
 /// One member of a `Cache-Status` field.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
-    /// Why a request went to the server (RFC 9211 §2.2).
+    /// The reason why a request was forwarded to the server (RFC 9211 §2.2).
     public enum Forward: String, Sendable, Hashable {
         case bypass, method, request, stale, partial, miss
         case uriMiss = "uri-miss"
         case varyMiss = "vary-miss"
     }
 
-    /// Whose word it is.
+    /// The name of the cache.
     public var cache: String
-    /// Whether the answer came from the cache (§2.1).
+    /// Whether the response came from the cache (§2.1).
     public var isHit: Bool
-    /// Why the request went to the server; nil if it did not (§2.2).
+    /// The reason why the request was forwarded; nil if it was not (§2.2).
     public var forward: Forward?
-    /// What the server answered, if that is not what the client gets (§2.3).
+    /// The status of the server's response, if it differs from that of the client's (§2.3).
     public var forwardStatus: Int?
-    /// For how many seconds it is still fresh; below 0, since when it is not (§2.4).
+    /// The remaining lifetime in seconds; negative for a stale response (§2.4).
     public var timeToLive: Int?
-    /// Whether the answer was stored (§2.5).
+    /// Whether the response was stored (§2.5).
     public var isStored: Bool
-    /// Whether it came with another request's (§2.6).
+    /// Whether the request was collapsed with another one (§2.6).
     public var isCollapsed: Bool
-    /// A word for people (§2.8).
+    /// Details for people (§2.8).
     public var detail: String?
 
-    /// A member of the field; of a hit or of a request that went on, never of both.
+    /// Creates a member of the field: a hit or a forwarded request, never both.
     public init(
         cache: String = "tarn", isHit: Bool = false, forward: Forward? = nil, forwardStatus: Int? = nil, timeToLive: Int? = nil,
         isStored: Bool = false, isCollapsed: Bool = false, detail: String? = nil
@@ -41,7 +41,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         self.detail = detail
     }
 
-    /// As it stands in the field (RFC 8941). Never a hit and forwarded at once (§2.1).
+    /// The text of the member (RFC 8941). It never has both `hit` and `fwd` (§2.1).
     public var description: String {
         var text = cache
         if isHit {
@@ -57,7 +57,9 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// What a string of structured fields may hold: printable ASCII, with `"` and `\` escaped.
+    /// Returns the content of a structured field's string: printable ASCII, `"` and `\` escaped.
+    ///
+    /// Other bytes become `?`.
     private static func quoted(_ text: String) -> String {
         String(decoding: text.utf8.flatMap { byte -> [UInt8] in
             switch byte {
@@ -70,7 +72,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension CacheRule {
-    /// Why a request is forwarded when this rule has decided so (RFC 9211 §2.2).
+    /// The reason of forwarding if this rule has decided (RFC 9211 §2.2).
     public var forward: CacheStatus.Forward {
         switch self {
         case .nothingStored, .methodDiffers: .uriMiss

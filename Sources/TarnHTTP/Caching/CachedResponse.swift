@@ -1,23 +1,25 @@
-// A stored response as the rules see it: no body, and times as whole seconds.
+// A stored response for the rules: without a body, and with times in whole seconds.
 
-/// What is stored of a response, and of the request that it answered.
+/// A stored response and the parts of its request that caching needs.
 public struct CachedResponse: Sendable, Hashable {
-    /// Of the request: `GET` or `HEAD`.
+    /// The method of the request: `GET` or `HEAD`.
     public var method: String
     /// The status code.
     public var status: Int
-    /// The header fields, as they were stored or brought up to date by a 304.
+    /// The header fields as stored, or as updated by a 304.
     public var headers: HTTPHeaders
-    /// The request's fields that `Vary` names.
+    /// The request's header fields that `Vary` names.
     public var selecting: HTTPHeaders
-    /// When the request was sent, in seconds since 1970.
+    /// The time at which the request was sent, in seconds since 1970.
     public var requestTime: Int
-    /// When the answer, or the 304 that confirmed it last, was received.
+    /// The time at which the response, or the last 304 for it, was received, in seconds since 1970.
     public var responseTime: Int
-    /// Whether it has to be validated before it may answer: an unsafe method may have changed the resource (RFC 9111 §4.4).
+    /// Whether the response must be validated before its use (RFC 9111 §4.4).
+    ///
+    /// A request with an unsafe method may have changed the resource.
     public var isInvalidated: Bool
 
-    /// What is stored, with its times in seconds since 1970.
+    /// Creates a stored response, with times in seconds since 1970.
     public init(
         method: String = "GET", status: Int, headers: HTTPHeaders, selecting: HTTPHeaders = HTTPHeaders(), requestTime: Int, responseTime: Int,
         isInvalidated: Bool = false
@@ -33,21 +35,23 @@ public struct CachedResponse: Sendable, Hashable {
 }
 
 extension CachedResponse {
-    /// The date of the response; where it says none that can be read, when it was received (RFC 9110 §6.6.1).
+    /// Returns the date of the response.
+    ///
+    /// Without a valid `Date`, it is the time of receipt (RFC 9110 §6.6.1).
     func date(now: Int) -> Int {
         headers["Date"].flatMap { HTTPDate.seconds($0, now: now) } ?? responseTime
     }
 
-    /// RFC 9111 §4.2.3.
+    /// Returns the age in seconds (RFC 9111 §4.2.3).
     public func age(at now: Int) -> Int {
         let apparent = DeltaSeconds.difference(responseTime, date(now: now))
         let delay = DeltaSeconds.difference(responseTime, requestTime)
         let corrected = DeltaSeconds.sum(ageValue, delay)
-        // A clock that was set back makes nothing younger.
+        // A clock that was set back does not reduce the age.
         return DeltaSeconds.sum(max(apparent, corrected), DeltaSeconds.difference(now, responseTime))
     }
 
-    /// The first member of the first `Age` (RFC 9111 §5.1); what is no number is not there.
+    /// The first member of the first `Age` field (RFC 9111 §5.1); 0 if it is not a number.
     private var ageValue: Int {
         guard let text = headers["Age"] else { return 0 }
         let first = text.utf8.prefix { $0 != UInt8(ascii: ",") }
@@ -56,7 +60,7 @@ extension CachedResponse {
 }
 
 extension CacheRules {
-    /// Age and lifetime of a stored response (RFC 9111 §4.2.1, §4.2.3).
+    /// Returns the age and the lifetime of a stored response (RFC 9111 §4.2.1, §4.2.3).
     public func freshness(of stored: CachedResponse, at now: Int) -> Freshness {
         freshness(of: stored, CacheControl(stored.headers), at: now)
     }
@@ -66,12 +70,14 @@ extension CacheRules {
         return Freshness(age: stored.age(at: now), lifetime: lifetime, rule: rule)
     }
 
+    /// Returns the lifetime in seconds, and the rule that determines it (RFC 9111 §4.2.1).
     private func lifetime(of stored: CachedResponse, _ control: CacheControl, at now: Int) -> (Int, CacheRule) {
         if isShared, let seconds = control.sharedMaxAge { return (seconds.orZero, seconds == .invalid ? .invalidLifetime : .sharedMaxAge) }
         if let seconds = control.maxAge { return (seconds.orZero, seconds == .invalid ? .invalidLifetime : .maxAge) }
         let expires = stored.headers.all("Expires")
         if let first = expires.first {
-            // Of several different ones none can be trusted (§4.2.1), and what is no date lies in the past (§5.3).
+            // Several different values are unreliable (§4.2.1), and an invalid date is in the past
+            // (§5.3).
             guard expires.allSatisfy({ $0 == first }), let moment = HTTPDate.seconds(first, now: now) else { return (0, .invalidLifetime) }
             return (DeltaSeconds.difference(moment, stored.date(now: now)), .expires)
         }
@@ -82,6 +88,6 @@ extension CacheRules {
         return (min(Int(Double(since) * heuristicFraction), heuristicLimit), .heuristic)
     }
 
-    /// Statuses that may be stored, and given a lifetime by guess, without a word about it (RFC 9110 §15.1).
+    /// The status codes that are heuristically cacheable (RFC 9110 §15.1).
     public static let heuristicStatuses: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
 }

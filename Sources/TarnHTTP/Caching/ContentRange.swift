@@ -1,19 +1,19 @@
-// The part of a representation that a 206 carries (RFC 9110 §14.4, §15.3.7). Pure.
+// The part of a representation in a 206 (RFC 9110 §14.4, §15.3.7). Pure.
 
 /// A `Content-Range` with a known complete length, such as `bytes 0-9/100`.
 public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
-    /// The bytes, counted from 0.
+    /// The bytes of the part, counted from 0.
     public var range: Range<Int>
-    /// The length of the whole representation.
+    /// The length of the complete representation in bytes.
     public var length: Int
 
-    /// A part of a representation.
+    /// Creates a range.
     public init(_ range: Range<Int>, of length: Int) {
         self.range = range
         self.length = length
     }
 
-    /// Reads a field value; nil if it is no range of bytes, or the complete length is not known.
+    /// Parses a field value; nil if it is no byte range, or if the complete length is unknown.
     public init?(_ text: String) {
         let parts = Array(text.utf8).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard parts.count == 2, HTTPHeaders.same(String(decoding: parts[0], as: UTF8.self), "bytes"),
@@ -24,7 +24,9 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
         self.init(first..<last + 1, of: length)
     }
 
-    /// The part that a response carries: of a 206 with one `Content-Range` and exactly its bytes. Nil for `multipart/byteranges`.
+    /// Creates the range of a 206 whose body has exactly the bytes of its only `Content-Range`.
+    ///
+    /// The result is nil for `multipart/byteranges`.
     public init?(_ response: HTTPResponse) {
         let values = response.headers.all("Content-Range")
         guard response.status == 206, values.count == 1, let part = ContentRange(values[0]), part.range.count == response.body.count else { return nil }
@@ -35,8 +37,10 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension CachedResponse {
-    /// What two parts must have in common to be of the same bytes (RFC 9111 §3.4): a strong entity tag; without any tag a `Last-Modified` that is at
-    /// least a second older than the response (RFC 9110 §8.8.2.2). Nil if there is none.
+    /// Returns the strong validator that two parts must share to be combined (RFC 9111 §3.4).
+    ///
+    /// It is a strong entity tag. Without any entity tag, it is a `Last-Modified` at least a second
+    /// older than the response (RFC 9110 §8.8.2.2). Nil if there is neither.
     public func strongValidator(at now: Int) -> String? {
         if let field = headers["ETag"] { return EntityTag(field).flatMap { $0.isWeak ? nil : $0.text } }
         guard let modified = headers["Last-Modified"].flatMap({ HTTPDate.seconds($0, now: now) }), date(now: now) > modified else { return nil }

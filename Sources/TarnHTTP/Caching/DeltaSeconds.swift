@@ -1,11 +1,11 @@
-// Numbers of seconds in header fields, and the arithmetic with them. Pure, on integers.
+// Seconds in header fields and their arithmetic. Pure, on integers.
 
-/// Seconds, as the rules count them: whole, and never beyond 2³¹ (RFC 9111 §1.2.2).
+/// Whole seconds, never more than 2³¹ (RFC 9111 §1.2.2).
 package enum DeltaSeconds {
-    /// What is larger, or overflows when it is computed, is this.
+    /// The value of larger numbers and of overflows.
     package static let greatest = 1 << 31
 
-    /// A non-negative integer in decimal digits. What does not fit is ``greatest``; what is none of that is nil.
+    /// Parses a non-negative decimal integer, at most ``greatest``; nil if it is malformed.
     package static func parse(_ text: some Collection<UInt8>) -> Int? {
         guard !text.isEmpty else { return nil }
         var seconds = 0
@@ -16,10 +16,10 @@ package enum DeltaSeconds {
         return seconds
     }
 
-    /// A sum, between 0 and ``greatest``.
+    /// Returns a sum, clamped to 0 to ``greatest``.
     package static func sum(_ a: Int, _ b: Int) -> Int { clamp(a.addingReportingOverflow(b), isLarge: b > 0) }
 
-    /// A difference, between 0 and ``greatest``.
+    /// Returns a difference, clamped to 0 to ``greatest``.
     package static func difference(_ a: Int, _ b: Int) -> Int { clamp(a.subtractingReportingOverflow(b), isLarge: b < 0) }
 
     private static func clamp(_ result: (partialValue: Int, overflow: Bool), isLarge: Bool) -> Int {

@@ -1,8 +1,10 @@
-/// A list of `name`, `name=token` and `name="text"` (RFC 9111 §5.2, RFC 9110 §5.6).
+/// A parser of lists of `name`, `name=token` and `name="text"` (RFC 9111 §5.2, RFC 9110 §5.6).
 struct DirectiveList {
+    /// A directive of the list.
     struct Directive {
-        /// In lower case.
+        /// The name in lower case.
         var name: String
+        /// The argument without quotes; nil if there is none.
         var argument: String?
     }
 
@@ -11,26 +13,29 @@ struct DirectiveList {
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
+    /// Returns the next directive, or nil at the end.
     mutating func next() -> Directive? {
         while position < bytes.count {
             skipWhitespace()
             let start = position
             while position < bytes.count, HTTPSyntax.isTokenByte(bytes[position]) { position += 1 }
             guard position > start else {
-                // An empty element (RFC 9110 §5.6.1.2), or what is no directive.
+                // An empty element (RFC 9110 §5.6.1.2), or no directive.
                 skipElement()
                 continue
             }
             let name = String(decoding: bytes[start..<position].lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
             skipWhitespace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
-                // What follows the name without a comma makes it no directive; at the end, or before a comma, it is one.
+                // A name is a directive only before a comma or at the end. Other text behind it is
+                // a syntax error.
                 let isWhole = position == bytes.count || bytes[position] == UInt8(ascii: ",")
                 skipElement()
                 if isWhole { return Directive(name: name) }
                 continue
             }
-            // What stands before a space and a sign of equality is bad syntax, but means one thing only.
+            // White space around the equals sign is a syntax error, but has only one possible
+            // meaning.
             position += 1
             skipWhitespace()
             let argument = argument()
@@ -40,6 +45,7 @@ struct DirectiveList {
         return nil
     }
 
+    /// Parses a quoted string, or a text up to the next comma.
     private mutating func argument() -> String {
         if position < bytes.count, bytes[position] == UInt8(ascii: "\""), let text = quoted() {
             return text
@@ -51,7 +57,7 @@ struct DirectiveList {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    /// A quoted string (RFC 9110 §5.6.4). Nil, and nothing is taken, if it does not end.
+    /// Parses a quoted string (RFC 9110 §5.6.4); nil, without consuming bytes, if it has no end.
     private mutating func quoted() -> String? {
         var text: [UInt8] = [], index = position + 1
         while index < bytes.count {
@@ -74,7 +80,7 @@ struct DirectiveList {
         while position < bytes.count, bytes[position] == 0x20 || bytes[position] == 0x09 { position += 1 }
     }
 
-    /// Up to the next comma that is not in quotes.
+    /// Skips an element and the comma behind it. Commas in quotes do not count.
     private mutating func skipElement() {
         while position < bytes.count, bytes[position] != UInt8(ascii: ",") {
             if bytes[position] == UInt8(ascii: "\""), quoted() != nil { continue }

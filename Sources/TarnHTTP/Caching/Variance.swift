@@ -1,12 +1,12 @@
-// Vary: whether a stored response was selected by what this request says too (RFC 9111 §4.1). Pure.
+// Selection of stored responses by Vary (RFC 9111 §4.1). Pure.
 
-/// The request fields that a response was selected by.
+/// The request fields that selected a stored response.
 struct Variance {
     private let stored: CachedResponse
 
     init(_ stored: CachedResponse) { self.stored = stored }
 
-    /// Why a request is not answered by it; nil if it is.
+    /// Returns the rule by which a request does not match the stored response, or nil.
     func mismatch(_ request: HTTPHeaders) -> CacheRule? {
         for name in Variance.names(stored.headers) {
             if name == "*" { return .variesByEverything }
@@ -15,7 +15,7 @@ struct Variance {
         return nil
     }
 
-    /// The names in `Vary`, in lower case, each once. `*` stands for itself.
+    /// Returns the distinct names in `Vary`, in lower case. `*` is returned as it is.
     static func names(_ headers: HTTPHeaders) -> [String] {
         var names: [String] = []
         for value in headers.fields where HTTPHeaders.same(value.name, "Vary") {
@@ -27,14 +27,16 @@ struct Variance {
         return names
     }
 
-    /// The fields of a request that `Vary` names.
+    /// Returns the request fields that `Vary` names.
     static func selecting(_ response: HTTPHeaders, _ request: HTTPHeaders) -> HTTPHeaders {
         let names = names(response)
         return names.isEmpty ? HTTPHeaders() : HTTPHeaders(request.fields.filter { names.contains($0.name.lowercased()) })
     }
 
-    /// A field as it is compared: several lines are one, without white space around commas. In the lists of preferences (RFC 9110 §12.5) order, case,
-    /// repetition and the way in which a weight is written do not distinguish. Nil if it is not there.
+    /// Returns the value of a field in normalized form for comparison; nil if the field is absent.
+    ///
+    /// Several lines become one, without white space around commas. In preference lists (RFC 9110
+    /// §12.5), the order, the case, repetitions and the notation of weights are ignored.
     static func normalized(_ name: String, _ headers: HTTPHeaders) -> String? {
         let values = headers.all(name)
         guard !values.isEmpty else { return nil }
@@ -47,19 +49,23 @@ struct Variance {
         return members.joined(separator: ",")
     }
 
-    /// A member of a list of preferences, with its weight in the shortest form (RFC 9110 §12.4.2): `q=1` is none, and `q=0.50` is `q=0.5`.
+    /// Returns a member of a preference list with its weight in thousandths (RFC 9110 §12.4.2).
+    ///
+    /// `q=1` is omitted, and `q=0.50` equals `q=0.5`.
     private static func preference(_ member: String, _ name: String) -> String {
         var parts = member.lowercased().filter { $0 != " " && $0 != "\t" }.split(separator: ";").map(String.init)
         parts = parts.compactMap { part in
             guard part.hasPrefix("q="), let weight = weight(part.dropFirst(2)) else { return part }
             return weight == 1000 ? nil : "q=\(weight)"
         }
-        // RFC 9110 §8.4.1: the same codings.
+        // RFC 9110 §8.4.1: `x-gzip` and `x-compress` are aliases.
         if name == "accept-encoding", let coding = parts.first, coding == "x-gzip" || coding == "x-compress" { parts[0] = String(coding.dropFirst(2)) }
         return parts.joined(separator: ";")
     }
 
-    /// In thousandths: `0` or `1` with up to three decimals. Nil if it is none.
+    /// Returns a weight in thousandths: `0` or `1` with up to three decimals.
+    ///
+    /// Nil if it is malformed.
     private static func weight(_ text: Substring) -> Int? {
         let bytes = Array(text.utf8)
         guard (1...5).contains(bytes.count), bytes[0] == UInt8(ascii: "0") || bytes[0] == UInt8(ascii: "1"),
@@ -74,9 +80,11 @@ struct Variance {
 }
 
 extension CacheRules {
-    /// The stored response that is to be used for a request: of those that its fields select, the one with the latest date (RFC 9111 §4, §4.1).
+    /// Returns the index of the stored response to use for a request (RFC 9111 §4, §4.1).
     ///
-    /// - Returns: its place; nil if none is selected.
+    /// Of several responses that match, the one with the latest date is used.
+    ///
+    /// - Returns: nil if none matches.
     public func select(_ stored: [CachedResponse], for request: HTTPRequest, at now: Int) -> Int? {
         stored.indices.filter { index in
             (stored[index].method == "GET" || stored[index].method == request.method)
@@ -87,15 +95,16 @@ extension CacheRules {
         }
     }
 
-    /// The fields of a request that have to be stored with its response (RFC 9111 §4.1).
+    /// Returns the request fields to store with a response (RFC 9111 §4.1).
     public static func selectingFields(of request: HTTPHeaders, by response: HTTPHeaders) -> HTTPHeaders {
         Variance.selecting(response, request)
     }
 }
 
 extension CacheRules {
-    /// A text that distinguishes a stored response from others to the same request (RFC 9111 §4.1): the fields that `Vary` names, as they are
-    /// compared. Empty if it names none.
+    /// Returns a text that distinguishes the responses to the same request (RFC 9111 §4.1).
+    ///
+    /// It has the normalized fields that `Vary` names, and is empty if `Vary` names none.
     public static func variant(of stored: CachedResponse) -> String {
         Variance.names(stored.headers).sorted().map { "\($0)=\(Variance.normalized($0, stored.selecting) ?? "-")" }.joined(separator: "\n")
     }

@@ -1,6 +1,7 @@
 import CCrypto
 import CCurl
 
+/// The response of a transfer, and the duration of the transfer.
 struct CurlAnswer: Sendable {
     var response: HTTPResponse
     var duration: Duration

@@ -1,37 +1,44 @@
-// The thread that drives libcurl's multi interface, and the queue by which tasks reach it.
+// The thread of libcurl's multi interface, and the queue through which tasks submit transfers.
 //
-// Everything of libcurl (the multi handle, easy handles, their callbacks) is touched by this one thread only, with one
-// exception that libcurl allows: curl_multi_wakeup, called under the lock that also guards the handle's end.
+// Only this thread uses libcurl: the multi handle, the easy handles and their callbacks. libcurl
+// permits one exception: curl_multi_wakeup. It is called under the lock that also guards the end of
+// the handle.
 
 import CCrypto
 import CCurl
 import Foundation
 import Synchronization
 
+/// The owner of the thread that performs all transfers of a transport.
 final class CurlEngine: Sendable {
     private struct State {
         var submissions: [CurlSubmission] = []
         var hasCancellations = false
         var isFinishing = false
         var hasThread = false
-        /// Nil before the thread has made the multi handle and after it is gone.
+        /// The multi handle; nil before the thread has created it and after its end.
         var multi: WakeableMulti?
-        /// Whether the thread waits, or is about to: otherwise it looks at all this anyway before it does.
+        /// Whether the thread waits or is about to wait.
+        ///
+        /// Otherwise it reads this state before it waits.
         var isWaiting = false
 
+        /// Wakes the thread if it waits.
         mutating func wake() {
             guard isWaiting else { return }
             isWaiting = false
             multi?.wake()
         }
 
+        /// Whether there is work for the thread.
         var hasNews: Bool { !submissions.isEmpty || hasCancellations }
     }
 
-    /// The multi handle as other threads may use it.
+    /// The multi handle for other threads.
     ///
-    /// `@unchecked`: the only call is curl_multi_wakeup, which libcurl allows from any thread while the handle lives;
-    /// it lives as long as it stands in the state, and it is called and taken out under the state's lock.
+    /// `@unchecked`: the only call is curl_multi_wakeup, which libcurl permits on any thread during
+    /// the life of the handle. The handle lives as long as the state holds it; it is called and
+    /// removed under the state's lock.
     private struct WakeableMulti: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
 
@@ -45,6 +52,7 @@ final class CurlEngine: Sendable {
         self.concurrencyPerHost = concurrencyPerHost
     }
 
+    /// Queues a transfer, and starts the thread with the first one.
     func submit(_ submission: CurlSubmission) {
         let needsThread = state.withLock { state in
             state.submissions.append(submission)
@@ -61,7 +69,9 @@ final class CurlEngine: Sendable {
         }
     }
 
-    /// The flag first, the wake-up second: a submission that is not in the queue yet is met by the flag.
+    /// Cancels a transfer.
+    ///
+    /// The flag is set before the wake-up, so that it also stops a submission that is queued later.
     func cancel(_ ticket: CurlTicket) {
         ticket.cancel()
         state.withLock { state in
@@ -70,7 +80,7 @@ final class CurlEngine: Sendable {
         }
     }
 
-    /// Ends the thread when its last transfer is done.
+    /// Stops the thread after its last transfer.
     func finish() {
         state.withLock { state in
             if state.hasThread, !state.isFinishing { CurlEngine.endingThreads.add(1, ordering: .relaxed) }
@@ -79,10 +89,11 @@ final class CurlEngine: Sendable {
         }
     }
 
-    /// libcurl's global state, once a process (thread-safe by Swift's lazy globals, not by libcurl).
+    /// Whether libcurl's global state is initialized: once per process, by Swift's lazy globals.
     ///
-    /// At `exit` OpenSSL would free what the threads of engines still use: it is told not to, and threads that are about to end are waited
-    /// for. Otherwise both free the same memory now and then, and a program that has done its work ends with a signal.
+    /// At `exit`, OpenSSL would free memory that engine threads still use. It is configured not to,
+    /// and threads that are about to end are awaited. Otherwise both free the same memory now and
+    /// then, and the program ends with a signal.
     private static let isLibraryReady: Bool = {
         tarn_keep_openssl_at_exit()
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { return false }
@@ -90,13 +101,15 @@ final class CurlEngine: Sendable {
         return true
     }()
 
-    /// Threads whose engine is finishing.
+    /// The number of threads that are about to end.
     private static let endingThreads = Atomic(0)
 
+    /// Waits at most two seconds for threads that are about to end.
     private static func waitForEndingThreads() {
         for _ in 0..<2000 where endingThreads.load(ordering: .acquiring) > 0 { usleep(1000) }
     }
 
+    /// Performs transfers until the engine finishes.
     private func run() {
         guard CurlEngine.isLibraryReady, let multi = curl_multi_init() else {
             let waiting = state.withLock { state in
@@ -136,23 +149,25 @@ final class CurlEngine: Sendable {
                 state.isWaiting = !state.hasNews && state.isFinishing == isFinishing
                 return state.isWaiting
             }
-            // A wake-up that comes from here on is kept by libcurl: the poll returns at once.
+            // libcurl keeps a wake-up from here on: the poll then returns at once.
             if waits { curl_multi_poll(multi, nil, 0, 60_000, nil) }
         }
         curl_multi_cleanup(multi)
     }
 }
 
-/// The transfers of one thread. Never leaves it.
+/// The transfers of one thread. It never leaves that thread.
 private final class CurlLoop {
     private let multi: UnsafeMutableRawPointer
     private let concurrencyPerHost: Int
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     private var activeByOrigin: [String: Int] = [:]
-    /// Those that wait for a place, by origin, in order. Not libcurl's own queue (CURLMOPT_MAX_HOST_CONNECTIONS): there
-    /// the time limits would run while a request waits.
+    /// The submissions that wait for a free slot, by origin and in order.
+    ///
+    /// libcurl's own queue (CURLMOPT_MAX_HOST_CONNECTIONS) is unsuitable: its time limits run while
+    /// a request waits.
     private var waiting: [String: ArraySlice<CurlSubmission>] = [:]
-    /// For the next transfers: making a handle takes libcurl longer than clearing one.
+    /// Handles for reuse: libcurl creates a handle more slowly than it resets one.
     private var idle: [CurlHandle] = []
     private static let idleLimit = 64
 
@@ -163,6 +178,7 @@ private final class CurlLoop {
 
     var isEmpty: Bool { active.isEmpty && waiting.isEmpty }
 
+    /// Queues submissions and starts those with a free slot.
     func add(_ submissions: [CurlSubmission]) {
         for submission in submissions {
             if submission.ticket.isCancelled {
@@ -174,13 +190,14 @@ private final class CurlLoop {
         for origin in Set(submissions.map(\.origin)) { startNext(origin) }
     }
 
+    /// Advances all transfers and completes the finished ones.
     func perform() {
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
         var remaining: Int32 = 0
         while let message = curl_multi_info_read(multi, &remaining) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
-            // The message is gone with the handle: its result is taken first.
+            // Removing the handle invalidates the message: its result is read first.
             let code = tarn_curl_message_result(message)
             guard let transfer = remove(easy) else { continue }
             transfer.submission.completion(transfer.result(code))
@@ -188,6 +205,7 @@ private final class CurlLoop {
         }
     }
 
+    /// Completes all cancelled submissions.
     func dropCancelled() {
         for transfer in active.values where transfer.submission.ticket.isCancelled {
             _ = remove(transfer.easy)
@@ -195,7 +213,8 @@ private final class CurlLoop {
             startNext(transfer.submission.origin)
         }
         for (origin, submissions) in waiting {
-            // Asked once each: a ticket may be cancelled between two looks, and its submission would be lost.
+            // Each ticket is read once: if it were cancelled between two reads, its submission
+            // would be lost.
             var rest: ArraySlice<CurlSubmission> = []
             for submission in submissions {
                 if submission.ticket.isCancelled {
@@ -208,8 +227,9 @@ private final class CurlLoop {
         }
     }
 
+    /// Starts waiting submissions of an origin while it has free slots.
     private func startNext(_ origin: String) {
-        // In place, and a slice: taking the first of many costs nothing.
+        // popFirst on the slice in place: removing the first of many takes constant time.
         while activeByOrigin[origin, default: 0] < concurrencyPerHost, let submission = waiting[origin]?.popFirst() {
             if waiting[origin]?.isEmpty ?? true { waiting[origin] = nil }
             guard !submission.ticket.isCancelled else {
@@ -228,6 +248,7 @@ private final class CurlLoop {
         }
     }
 
+    /// Returns an idle or a new handle.
     private func handle() -> CurlHandle? {
         while let handle = idle.popLast() {
             if handle.clear() { return handle }
@@ -235,6 +256,7 @@ private final class CurlLoop {
         return CurlHandle()
     }
 
+    /// Removes a transfer and keeps its handle for reuse.
     private func remove(_ easy: UnsafeMutableRawPointer) -> CurlTransfer? {
         curl_multi_remove_handle(multi, easy)
         guard let transfer = active.removeValue(forKey: easy) else { return nil }

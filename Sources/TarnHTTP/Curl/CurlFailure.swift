@@ -1,6 +1,7 @@
 import CCrypto
 import CCurl
 
+/// The failure of a transfer.
 struct CurlFailure: Error, Sendable {
     var kind: TransportError.Kind
     var detail: String

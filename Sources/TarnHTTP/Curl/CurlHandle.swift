@@ -1,9 +1,9 @@
 import CCurl
 
-/// An easy handle of libcurl, for one transfer after another. Lives on the engine's thread only.
+/// An easy handle of libcurl, reused for transfers. It stays on the engine's thread.
 final class CurlHandle {
     let easy: UnsafeMutableRawPointer
-    /// libcurl writes what went wrong into it.
+    /// The buffer for libcurl's error messages.
     let errorText: UnsafeMutablePointer<CChar>
 
     init?() {
@@ -19,14 +19,18 @@ final class CurlHandle {
         errorText.deallocate()
     }
 
-    /// Forgets all of the transfer before; connections stay, which are the multi handle's.
+    /// Resets the options of the previous transfer.
     ///
-    /// - Returns: false if it cannot be used again: after a transfer over HTTP/2, libcurl may keep its buffer and take it for a small one.
+    /// Connections belong to the multi handle and stay open.
+    ///
+    /// - Returns: false if the handle cannot be reused: after a transfer over HTTP/2, libcurl may
+    ///   keep its buffer and treat it as a small one.
     func clear() -> Bool {
         curl_easy_reset(easy)
         errorText.pointee = 0
         return hasBuffer
     }
 
+    /// Whether libcurl accepts the buffer size.
     private var hasBuffer: Bool { tarn_curl_set_long(easy, CURLOPT_BUFFERSIZE, 256 * 1024) == CURLE_OK }
 }

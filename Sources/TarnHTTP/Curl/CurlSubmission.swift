@@ -2,18 +2,18 @@ import CCrypto
 import CCurl
 import Foundation
 
-/// What is to be transferred, and who waits for it. A class, since it goes from queue to queue.
+/// A queued request and its completion handler. A class, so that queues move a reference.
 final class CurlSubmission: Sendable {
     let request: HTTPRequest
     let url: HTTPURL
-    /// Of the URL.
+    /// The origin of the URL.
     let origin: String
     let options: CurlTransport.Options
     let timeout: Duration
     let ticket: CurlTicket
-    /// Told of interim responses.
+    /// The handler of interim responses.
     let interim: (@Sendable (InterimResponse) -> Void)?
-    /// Called exactly once.
+    /// The completion handler, called exactly once.
     let completion: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
 
     init(

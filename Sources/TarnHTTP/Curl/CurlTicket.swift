@@ -2,7 +2,7 @@ import CCrypto
 import CCurl
 import Synchronization
 
-/// Says whether a task still wants its answer.
+/// The cancellation flag of a transfer.
 final class CurlTicket: Sendable {
     private let flag = Atomic(false)
 

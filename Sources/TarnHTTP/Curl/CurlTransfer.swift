@@ -1,25 +1,28 @@
-// One transfer: an easy handle, what its callbacks collect, and how its end becomes an answer or a failure.
+// A transfer: an easy handle, the data of its callbacks, and the conversion of its end to a
+// response or failure.
 
 import CCurl
 import Foundation
 
-/// Lives on the engine's thread only. libcurl holds an unretained pointer to it as long as its handle is one of the multi handle's.
+/// A transfer. It stays on the engine's thread.
+///
+/// libcurl holds an unretained pointer to it while its handle is in the multi handle.
 final class CurlTransfer {
     let submission: CurlSubmission
     let handle: CurlHandle
     private var headerList: UnsafeMutablePointer<curl_slist>?
     private var fields: [HTTPHeaders.Field] = []
-    /// Fields of an interim response, and trailers, are not those of the response.
+    /// Whether a head is being read. Interim responses have their own fields; trailers are ignored.
     private var isInHead = false
-    /// Of the head that is being read, where that is an interim one.
+    /// The status of the head that is being read if it is an interim one; nil otherwise.
     private var interimStatus: Int?
-    /// libcurl takes a head that breaks off for a whole one.
+    /// Whether the final head is complete. libcurl accepts an incomplete head.
     private var isHeadComplete = false
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// Whether the rest of a refusal was not read.
+    /// Whether the body of a refusal was cut off at its limit.
     private var isCut = false
-    /// Of the head that is being read.
+    /// The status of the head that is being read.
     private var status = 0
     private var headSize = 0
     private var isHeadTooLarge = false
@@ -37,7 +40,7 @@ final class CurlTransfer {
 
     // MARK: Before
 
-    /// False if libcurl refuses an option.
+    /// Sets the options of the handle; false if libcurl rejects one.
     private func configure() -> Bool {
         let request = submission.request
         let options = submission.options
@@ -50,13 +53,13 @@ final class CurlTransfer {
         }
         set(CURLOPT_URL, submission.url.description)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // The target goes out as it was asked for; references were resolved before.
+        // The request target is sent unchanged; references were resolved before.
         set(CURLOPT_PATH_AS_IS, 1)
-        // libcurl's alarm signals would reach the whole process.
+        // libcurl's alarm signals would affect the whole process.
         set(CURLOPT_NOSIGNAL, 1)
-        // A cancelled transfer does not wait for the resolver's thread, which ends by itself.
+        // A cancelled transfer does not wait for the resolver's thread, which ends on its own.
         set(CURLOPT_QUICK_EXIT, 1)
-        // Every coding that libcurl can decode.
+        // An empty list requests every coding that libcurl can decode.
         if options.decodesContent { set(CURLOPT_ACCEPT_ENCODING, "") }
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -75,12 +78,12 @@ final class CurlTransfer {
             set(CURLOPT_NOBODY, 1)
         default: set(CURLOPT_CUSTOMREQUEST, request.method)
         }
-        // RFC 9110 §8.6: a method that is made for a body says that there is none.
+        // RFC 9110 §8.6: a method that anticipates content declares a length of 0 if there is none.
         let body = request.body ?? (["POST", "PUT", "PATCH"].contains(request.method) ? [] : nil)
         if let body {
             isAccepted =
                 isAccepted && tarn_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)) == CURLE_OK
-                // Copied: the transfer does not hold on to the request's memory.
+                // A copy, so that the transfer does not retain the request's memory.
                 && body.withUnsafeBytes { bytes in
                     var none: UInt8 = 0
                     return withUnsafeMutableBytes(of: &none) { empty in
@@ -90,7 +93,7 @@ final class CurlTransfer {
                 } == CURLE_OK
             set(CURLOPT_CUSTOMREQUEST, request.method)
         }
-        // libcurl would call any body a form.
+        // libcurl would declare any body a form.
         var removed = body != nil ? ["Content-Type"] : []
         if !options.addsFields { removed += ["Accept", "Expect", "User-Agent"] }
         for name in removed where request.headers[name] == nil {
@@ -98,7 +101,7 @@ final class CurlTransfer {
             headerList = list
         }
         for field in request.headers.fields {
-            // libcurl: "Name:" removes a field, "Name;" sends it empty.
+            // In libcurl, "Name:" removes a field and "Name;" sends it empty.
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             guard let list = curl_slist_append(headerList, line) else { return false }
             headerList = list
@@ -119,7 +122,9 @@ final class CurlTransfer {
 
     // MARK: During
 
-    /// libcurl's callback for a header line or a piece of the body: how many bytes were taken; fewer end the transfer.
+    /// Receives a header line or a piece of the body from libcurl.
+    ///
+    /// - Returns: the number of accepted bytes; fewer than `count` end the transfer.
     private static func receive(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?, isHead: Bool
     ) -> Int {
@@ -130,6 +135,7 @@ final class CurlTransfer {
         return transfer.receiveBody(buffer)
     }
 
+    /// Parses a line of a head, a trailer or an interim response.
     private func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
         headSize += line.count
         guard headSize <= submission.options.maximumHeaderSize else {
@@ -151,7 +157,8 @@ final class CurlTransfer {
             }
             isHeadComplete = true
             let lengths = fields.filter { HTTPHeaders.same($0.name, "Content-Length") }
-            // RFC 9112 §6.3: two lengths are none, and whoever believes one of them reads what another recipient does not.
+            // RFC 9112 §6.3: two different lengths are invalid. Recipients would disagree on the
+            // end of the body.
             guard lengths.allSatisfy({ $0.value == lengths[0].value }) else {
                 hasTwoLengths = true
                 return 0
@@ -163,7 +170,7 @@ final class CurlTransfer {
                 return 0
             }
             if text.first == 0x20 || text.first == 0x09, !fields.isEmpty {
-                // A folded line (RFC 9112 §5.2: replaced by a space).
+                // RFC 9112 §5.2: obsolete line folding is replaced by a space.
                 fields[fields.count - 1].value += " " + CurlTransfer.text(text.trimmingWhitespace())
             } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
                 fields.append(
@@ -175,29 +182,31 @@ final class CurlTransfer {
         return line.count
     }
 
-    /// `HTTP/1.1 103 Early Hints`, `HTTP/2 103`; 0 if there is no status of three digits.
+    /// Returns the three-digit status of `HTTP/1.1 103 Early Hints` or `HTTP/2 103`; otherwise 0.
     private static func status(_ line: Slice<UnsafeRawBufferPointer>) -> Int {
         let status = line.drop { $0 != UInt8(ascii: " ") }.trimmingWhitespace().prefix { $0 != UInt8(ascii: " ") }
         guard status.count == 3 else { return 0 }
         return HTTPSyntax.decimal(CurlTransfer.text(status)) ?? 0
     }
 
-    /// How long the body of a success may be, in bytes, decoded.
+    /// The maximum length of a successful response's body in bytes, after decoding.
     private var bodyLimit: Int {
         min(submission.request.responseLimits?.body ?? .max, submission.options.maximumBodySize)
     }
 
-    /// How much of a refusal is read.
+    /// The length in bytes at which the body of a refusal is cut off; nil for a success.
     private var refusalLimit: Int? {
         (200..<300).contains(status) ? nil : submission.request.responseLimits.map { min($0.refusal, bodyLimit) }
     }
 
-    /// Makes room for the whole body and for what a parser reads beyond it, so that it is not moved while it grows. Not more than a little on a
-    /// server's word alone.
+    /// Reserves memory for the declared body, so that the body is not moved while it grows.
     ///
-    /// - Returns: false if the declared length is beyond the limit.
+    /// The reservation includes the padding of a parser. At most 16 MiB are reserved on a server's
+    /// declaration alone.
+    ///
+    /// - Returns: false if the declared length exceeds the limit.
     private func expectBody(_ text: String) -> Bool {
-        // HEAD declares a length that it does not send, as 304 does (RFC 9110 §8.6).
+        // RFC 9110 §8.6: a response to HEAD and a 304 declare a length without sending a body.
         guard submission.request.method != "HEAD", status != 304, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return true
         }
@@ -210,7 +219,9 @@ final class CurlTransfer {
         return true
     }
 
-    /// Counts what is decoded: a small body may stand for a large one.
+    /// Appends a piece of the body.
+    ///
+    /// The limit counts decoded bytes: a small body may expand to a large one.
     private func receiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
         let rest = (refusalLimit ?? bodyLimit) - body.count
         if piece.count <= rest {
@@ -226,10 +237,10 @@ final class CurlTransfer {
         return 0
     }
 
-    /// Field values are bytes: UTF-8 if they are that, else ISO-8859-1 (RFC 9110 §5.5).
+    /// Returns a field value as text: UTF-8 if it is valid, otherwise ISO-8859-1 (RFC 9110 §5.5).
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         let bytes = UnsafeRawBufferPointer(rebasing: bytes)
-        // Nearly all there are. Then nothing is wrong to be replaced.
+        // The fast path for ASCII, which nearly all values are: no validation is needed.
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         return String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
     }
@@ -242,8 +253,9 @@ final class CurlTransfer {
 
     // MARK: After
 
+    /// Converts the end of the transfer to a response or a failure.
     func result(_ code: CURLcode) -> Result<CurlAnswer, CurlFailure> {
-        // The transfer was ended here, and what has come is enough.
+        // A cut-off refusal ends with a write error, but is complete enough.
         guard code == CURLE_OK || isCut && code == CURLE_WRITE_ERROR else { return .failure(failure(code)) }
         guard isHeadComplete else {
             return .failure(
@@ -253,7 +265,7 @@ final class CurlTransfer {
         }
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
-        // Given away: whoever gets it is the only one that has it, and may parse it in place.
+        // The body is moved out: its only owner may parse it in place.
         let response = HTTPResponse(status: status, headers: HTTPHeaders(fields), body: takeBody())
         return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
     }
@@ -263,6 +275,7 @@ final class CurlTransfer {
         return body
     }
 
+    /// Converts a code of libcurl to a failure.
     private func failure(_ code: CURLcode) -> CurlFailure {
         let url = submission.url
         let options = submission.options
@@ -282,7 +295,8 @@ final class CurlTransfer {
         }
         switch code {
         case CURLE_OUT_OF_MEMORY where !isHeadComplete, CURLcode(rawValue: 100) where !isHeadComplete:
-            // That is how libcurl says that a line is longer than it takes, 100 KB (lib/dynbuf.c); from 8.6 on with a code of its own.
+            // libcurl reports a line longer than its limit of 100 KB with this code (lib/dynbuf.c);
+            // since 8.6 with code 100.
             return CurlFailure(kind: .tooLarge, detail: "a header field of \(place) is longer than 100 KB")
         case CURLE_PROXY: return CurlFailure(kind: .connect, detail: "the proxy does not lead to \(place): \(said)")
         case CURLE_URL_MALFORMAT: return CurlFailure(kind: .url, detail: said)
@@ -309,7 +323,7 @@ final class CurlTransfer {
         }
     }
 
-    /// Which of the limits ended the transfer.
+    /// Returns the failure of the time limit that ended the transfer.
     private func timeout(_ place: String, _ said: String) -> CurlFailure {
         let options = submission.options
         if time(CURLINFO_PRETRANSFER_TIME_T) == .zero {
@@ -323,20 +337,22 @@ final class CurlTransfer {
             }
             return CurlFailure(kind: .tls, detail: "no secure connection to \(place) within \(limit)")
         }
-        // libcurl has one code for both; its words differ (lib/speedcheck.c, lib/multi.c).
+        // libcurl has one code for both limits; its messages differ (lib/speedcheck.c,
+        // lib/multi.c).
         if said.hasPrefix("Operation too slow") {
             return CurlFailure(kind: .timeout, detail: "\(place) sent nothing for \(options.idleTimeout)")
         }
         return CurlFailure(kind: .timeout, detail: "no complete answer from \(place) within \(options.totalTimeout)")
     }
 
-    /// libcurl's own words, on one line.
+    /// Returns libcurl's error message on one line.
     private func said(_ code: CURLcode) -> String {
         let specific = String(cString: handle.errorText)
         let text = specific.isEmpty ? String(cString: curl_easy_strerror(code)) : specific
         return text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
+    /// Returns a duration that libcurl has measured.
     private func time(_ info: CURLINFO) -> Duration {
         var microseconds: curl_off_t = 0
         tarn_curl_get_offset(easy, info, &microseconds)
@@ -345,11 +361,11 @@ final class CurlTransfer {
 }
 
 extension Duration {
-    /// At least one: zero would mean "no limit" to libcurl.
+    /// The duration in milliseconds; at least 1, since 0 means no limit to libcurl.
     fileprivate var milliseconds: Int {
         let (seconds, attoseconds) = components
         let limited = min(max(seconds, 0), 1 << 31)
-        // libcurl takes no more, in any of its versions: 24 days.
+        // All versions of libcurl accept at most Int32.max: 24 days.
         return min(max(1, Int(limited) * 1000 + Int(attoseconds / 1_000_000_000_000_000)), Int(Int32.max))
     }
 }

@@ -1,69 +1,86 @@
-// The transport for real servers: libcurl's multi interface on a thread of its own, `async` outside.
+// The transport for real servers: libcurl's multi interface on its own thread, with an `async`
+// interface.
 
-/// Sends requests with libcurl: HTTP/1.1 and HTTP/2, connections reused, content codings removed, TLS verified.
+/// A transport on libcurl: HTTP/1.1 and HTTP/2, reused connections, decoded content, verified TLS.
 ///
-/// - Redirects are followed for `http` and `https` only. To another origin only `Accept`, `Accept-Language`,
-///   `User-Agent` and conditions go along: credentials, also those in fields that only the server knows, stay behind,
-///   and they do not come back if the chain returns.
-/// - A body of a request stays with its server: a redirect that would take it to another one (307 or 308) is an error.
-/// - A body that was cut short, or that is larger than the limit, is an error.
-/// - Header fields are those of the final response, in order. `Content-Encoding` and `Content-Length` are as received,
-///   although the body is decoded.
-/// - Proxies are taken from the environment as libcurl does (`https_proxy`, `no_proxy`), if the options name none.
+/// - Redirects are followed for `http` and `https` only. Another origin gets only `Accept`,
+///   `Accept-Language`, `User-Agent` and preconditions. Credentials, including those in fields that
+///   only the server knows, are removed, and are not restored if the chain returns.
+/// - A body is sent to its own server only: a redirect that would send it to another one (307 or
+///   308) is an error.
+/// - A body that is incomplete or larger than the limit is an error.
+/// - Header fields are those of the final response, in order. `Content-Encoding` and
+///   `Content-Length` are as received, although the body is decoded.
+/// - Proxies come from the environment by libcurl's rules (`https_proxy`, `no_proxy`) if the
+///   options name none.
 ///
-/// One transport has one thread, started by the first request. When the transport is released, transfers under way are
-/// finished and the thread ends.
+/// A transport has one thread, which the first request starts. When the transport is released,
+/// transfers in progress are finished and the thread ends.
 public final class CurlTransport: Transport, Sendable {
-    /// The limits of a transport.
+    /// The options of a transport.
     public struct Options: Sendable, Hashable {
-        /// For name resolution, connection and TLS.
+        /// The time limit for name resolution, connection and TLS.
         public var connectTimeout: Duration = .seconds(10)
-        /// How long nothing may arrive before a transfer is given up; whole seconds, at least one.
+        /// The time without received data after which a transfer fails.
+        ///
+        /// It is rounded up to whole seconds, at least one.
         public var idleTimeout: Duration = .seconds(30)
-        /// From the start of a transfer to its last byte, redirects included; waiting for a free place does not count.
+        /// The time limit from the start of a transfer to its last byte, redirects included.
+        ///
+        /// The wait for a free slot does not count.
         public var totalTimeout: Duration = .seconds(300)
-        /// In bytes, after decoding. By default a part of the memory that the process may use, since reading a page takes many times as much as
-        /// its text: a 64th, at least 8 MiB, at most 256 MiB.
+        /// The maximum size of a body in bytes, after decoding.
+        ///
+        /// The default is a 64th of the memory limit of the process, at least 8 MiB and at most 256
+        /// MiB: importing a page takes many times the size of its text.
         public var maximumBodySize = Options.defaultBodySize
-        /// More of them are an error.
+        /// The maximum number of redirects of a request; more are an error.
         public var maximumRedirects = 10
-        /// Whether redirects are followed; otherwise they are answers like others.
+        /// Whether redirects are followed. Otherwise they are returned as responses.
         public var followsRedirects = true
-        /// Whether codings of contents (gzip and others) are asked for and removed; otherwise bodies are as the server sent them.
+        /// Whether content codings (gzip and others) are requested and removed.
+        ///
+        /// Otherwise bodies are as the server sent them.
         public var decodesContent = true
-        /// Sent with requests that have no `User-Agent` of their own.
+        /// The `User-Agent` of requests that have none.
         public var userAgent = "tarn/0.1"
-        /// Whether `User-Agent` and `Accept` are added to requests that have none, and `Expect: 100-continue` to those with a large body.
+        /// Whether `User-Agent`, `Accept` and `Expect: 100-continue` are added.
+        ///
+        /// The first two are added to requests without them, the third to requests with a large
+        /// body.
         public var addsFields = true
-        /// Requests under way at the same time to one origin; others wait their turn, in order.
+        /// The maximum number of concurrent requests to one origin. Others wait, in order.
         public var concurrencyPerHost = 4
-        /// A file of certificates in PEM that are trusted instead of the system's.
+        /// A file of trusted certificates in PEM, in place of the system's.
         public var certificateAuthorities: String?
-        /// A file with the certificate in PEM by which this client is known, and others of its chain.
+        /// A file with the client certificate in PEM and its chain.
         public var clientCertificate: String?
-        /// A file with its key in PEM; nil if it is in the same file.
+        /// A file with the client's private key in PEM; nil if ``clientCertificate`` has it.
         public var clientKey: String?
-        /// The URL of a proxy; empty for none. Nil for what the environment says.
+        /// The URL of a proxy; empty for none, nil for the one of the environment.
         public var proxy: String?
-        /// Of one answer, in bytes, all lines together.
+        /// The maximum size of all header lines of one response in bytes.
         public var maximumHeaderSize = 256 << 10
-        /// Of one answer.
+        /// The maximum number of header fields of one response.
         public var maximumHeaderFields = 1000
 
-        /// The limits that the properties name.
+        /// Creates options with the default values.
         public init() {}
 
         private static let defaultBodySize = bodySize(forMemory: MemoryLimit.ofProcess)
 
-        /// What simdjson's tape, the drafts and the changed pages of the store take at worst, as an estimate: 50 times the text.
+        /// Returns the default size limit of a body for a memory limit.
+        ///
+        /// simdjson's tape, the drafts and the changed pages of the store take an estimated 50
+        /// times the text at worst.
         static func bodySize(forMemory memory: Int) -> Int { min(max(memory / 64, 8 << 20), 256 << 20) }
     }
 
-    /// What it was made with.
+    /// The options of the transport.
     public let options: Options
     private let engine: CurlEngine
 
-    /// A transport with its own connections; its thread starts with the first request.
+    /// Creates a transport with its own connections. Its thread starts with the first request.
     public init(_ options: Options = .init()) {
         self.options = options
         engine = CurlEngine(concurrencyPerHost: max(1, options.concurrencyPerHost))
@@ -73,7 +90,7 @@ public final class CurlTransport: Transport, Sendable {
         engine.finish()
     }
 
-    /// As ``Transport/send(_:)``.
+    /// Sends a request and follows its redirects; see ``Transport/send(_:)``.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
             TransportError(kind, method: request.method, url: request.url, detail: detail)
@@ -107,7 +124,7 @@ public final class CurlTransport: Transport, Sendable {
             do throws(HTTPURLError) {
                 let target = try Redirect.destination(try url.resolving(location), of: request)
                 next = Redirect.request(after: next, status: response.status, from: url, to: target)
-                // It was meant for this server, and may hold what no other should read.
+                // The body was meant for the original server and may be confidential.
                 guard next.body == nil || target.hasSameOrigin(as: url) else {
                     throw HTTPURLError(target.description, "the request has a body, which is sent to no other server")
                 }
@@ -118,6 +135,7 @@ public final class CurlTransport: Transport, Sendable {
         }
     }
 
+    /// Performs one transfer on the engine's thread.
     private func exchange(
         _ request: HTTPRequest, _ url: HTTPURL, timeout: Duration
     ) async -> Result<CurlAnswer, CurlFailure> {
@@ -134,7 +152,10 @@ public final class CurlTransport: Transport, Sendable {
         }
     }
 
-    /// What libcurl would send as it is, to a server that would read it as something else (request smuggling).
+    /// Returns the reason why a request must not be sent, or nil.
+    ///
+    /// libcurl sends methods and fields unchanged; a server could parse them as something else
+    /// (request smuggling).
     private static func problem(of request: HTTPRequest) -> String? {
         guard HTTPSyntax.isToken(request.method) else { return "the method is not a token" }
         for field in request.headers.fields {

@@ -1,26 +1,27 @@
-// Delays and failures on demand: how a program behaves when a server does not.
+// Injected delays and failures, for tests of a program's behavior with a faulty server.
 
-/// A way to misbehave, and which requests it hits.
+/// An injected fault and the requests that it affects.
 public struct FixtureFault: Sendable, Hashable {
-    /// What goes wrong.
+    /// The kind of a fault.
     public enum Kind: Sendable, Hashable {
-        /// Waits before the answer.
+        /// A delay before the response.
         case delay(Duration)
-        /// Answers with this status and a JSON message.
+        /// A response with this status and a JSON message.
         case status(Int, HTTPHeaders = HTTPHeaders())
-        /// There is no answer.
+        /// A failure without a response.
         case failure(TransportError.Kind)
     }
 
-    /// A part of the request's target; empty for every request.
+    /// A part of the request target; empty for every request.
     public var pattern: String
-    /// What goes wrong.
+    /// The kind of the fault.
     public var kind: Kind
-    /// The first matching request that is hit, from 1.
+    /// The first matching request that is affected, counted from 1.
     public var first: Int
-    /// How many are hit; nil for all.
+    /// The number of affected requests; nil for all.
     public var times: Int?
 
+    /// Creates a fault.
     public init(_ pattern: String, _ kind: Kind, first: Int = 1, times: Int? = nil) {
         precondition(first > 0 && times ?? 1 > 0, "a fault counts requests from 1")
         self.pattern = pattern

@@ -1,4 +1,4 @@
-/// Counts the requests that faults match.
+/// The faults of a transport, with the number of requests that each matched.
 final class FixtureFaults: Sendable {
     private let faults: [FixtureFault]
     private let matches: Guarded<[Int]>
@@ -8,7 +8,9 @@ final class FixtureFaults: Sendable {
         matches = Guarded(Array(repeating: 0, count: faults.count))
     }
 
-    /// All that hit the next request for this target: delays add up, and of the others the first one counts.
+    /// Returns all faults of the next request for a target.
+    ///
+    /// Delays add up; the first other one counts.
     func next(for target: String) -> [FixtureFault.Kind] {
         guard !faults.isEmpty else { return [] }
         return matches.withLock { matches in

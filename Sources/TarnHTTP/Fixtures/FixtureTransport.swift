@@ -1,21 +1,28 @@
-// A transport without a network: it answers from recorded files.
+// A transport without a network: its responses are recorded files.
 
-/// Answers requests from a directory of recordings (`*.http`; the format is described in `fixtures/README.md`).
+/// A transport whose responses are a directory of recordings (`*.http`; see `fixtures/README.md`).
 ///
-/// A request is matched by method and target (path and query) of its URL; if nothing matches exactly, by the same path
-/// with the same query parameters in any order, else by a target with placeholders, the most specific one. `If-None-Match` is honoured: a recorded 200 whose ETag matches is answered 304.
-/// A request for which there is no recording is an error (`.noFixture`), not a 404: a recorded 404 is a recording.
+/// Requests are matched in three steps:
+/// 1. by method and target (path and query);
+/// 2. by the same path with the same query parameters in any order;
+/// 3. by the most specific target with placeholders.
+///
+/// `If-None-Match` is evaluated: if the ETag of a recorded 200 matches, the response is a 304. A
+/// request without a recording is an error (`.noFixture`), not a 404: a 404 can be recorded.
 public struct FixtureTransport: Transport {
     private let library: RecordingLibrary
     private let base: HTTPURL?
     private let faults: FixtureFaults
     private let time: TimeSource
 
+    /// Creates a transport and reads all recordings.
+    ///
     /// - Parameters:
-    ///   - directory: holds the recordings; all of them are read now.
-    ///   - base: if given, only URLs of its origin are answered, as if the recordings were that server.
-    ///   - faults: how it misbehaves.
-    /// - Throws: `RecordingError` for a recording that cannot be used, among them one whose body is compressed.
+    ///   - directory: the directory of the recordings.
+    ///   - base: if given, only URLs of its origin are answered, as if the recordings were that
+    ///     server.
+    ///   - faults: the injected faults.
+    /// - Throws: `RecordingError` for an invalid recording, including one whose body is compressed.
     public init(
         directory: String, base: String? = nil, faults: [FixtureFault] = [], time: TimeSource = .system
     ) throws(RecordingError) {
@@ -35,6 +42,7 @@ public struct FixtureTransport: Transport {
         }
     }
 
+    /// Returns the recorded response to a request, after the faults that affect it.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError { self.error(request, kind, detail) }
         if Task.isCancelled { throw error(.cancelled, "the task was cancelled") }

@@ -1,14 +1,14 @@
-/// The answer to one request, ready to be written.
+/// The recorded response to one request, ready to be sent.
 package struct RecordedAnswer: Sendable {
     package var status: Int
     package var statusLine: String
     package var fieldLines: [String]
     package var headers: HTTPHeaders
-    /// As on the wire.
+    /// The body as on the wire.
     package var body: [UInt8]
     /// The body without transfer coding.
     package var content: [UInt8]
-    /// The length that the head must declare although the recording does not, or nil.
+    /// The length that the head must declare although the recording does not; nil if there is none.
     package var undeclaredLength: Int?
 
     init(_ recording: Recording, withBody: Bool) {
@@ -23,7 +23,7 @@ package struct RecordedAnswer: Sendable {
         undeclaredLength = isDeclared || hasNoBody ? nil : recording.body.count
     }
 
-    /// 304 with the recorded fields, without those that speak of a body (RFC 9110 §15.4.5).
+    /// Creates a 304 from a recording, without header fields about the body (RFC 9110 §15.4.5).
     init(notModified recording: Recording) {
         status = 304
         statusLine = "HTTP/1.1 304 Not Modified"

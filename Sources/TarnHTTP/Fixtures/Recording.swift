@@ -1,4 +1,4 @@
-// One recorded exchange, as it was on the wire: a `.http` file that FixtureTransport and FixtureServer answer from.
+// A recorded exchange as on the wire: a `.http` file for FixtureTransport and FixtureServer.
 //
 //     GET /repos/acme/anvil/issues?page=2
 //     HTTP/1.1 200 OK
@@ -7,28 +7,32 @@
 //
 //     [ … the body: every byte after the first empty line … ]
 //
-// Line 1 is method and target; in the target `{name}` stands for any text without `/`, `&` and `=`, and `{?name*}` or `{&name*}` at its end for any
-// further parameters. After the target of a request with a body may stand `body=` and a digest, by which only that body is answered. Line 2 the status line, then the header fields, one a line. Lines end in LF (CRLF is
-// accepted). A recorded Content-Length must be the body's; with `Transfer-Encoding: chunked` the body stands in its
-// chunks. Nothing else is guessed: what does not fit is an error with file and line.
+// Line 1 has the method and the target. In the target, `{name}` matches any text without `/`, `&`
+// and `=`. `{?name*}` or `{&name*}` at its end matches any further parameters. `body=` and a digest
+// may follow the target of a request with a body: the recording then answers only that body.
+//
+// Line 2 is the status line. The header fields follow, one per line. Lines end with LF; CRLF is
+// accepted. A recorded Content-Length must be that of the body. With `Transfer-Encoding: chunked`
+// the body is recorded in its chunks. Any other deviation is an error with file and line.
 
 /// A recorded exchange.
 package struct Recording: Sendable, Hashable {
+    /// The path of the file.
     package var file: String
     package var method: String
-    /// Path and query, as requested.
+    /// The target: path and query, as requested.
     package var target: String
-    /// Which body the request had; nil for any, and for none.
+    /// The digest of the request's body; nil for any body and for none.
     package var bodyDigest: String?
-    /// As recorded, `HTTP/1.1 200 OK`.
+    /// The status line as recorded, such as `HTTP/1.1 200 OK`.
     package var statusLine: String
     package var status: Int
     /// The header lines as recorded, without their line ends.
     package var fieldLines: [String]
     package var headers: HTTPHeaders
-    /// The bytes after the head, as they go over the wire.
+    /// The bytes after the head, as on the wire.
     package var body: [UInt8]
-    /// The body with its transfer coding removed.
+    /// The body without its transfer coding.
     package var content: [UInt8]
 
     /// Parses a file's bytes.
@@ -105,7 +109,7 @@ package struct Recording: Sendable, Hashable {
     }
 }
 
-/// The lines of the head, one at a time, with their numbers.
+/// The lines of the head in order, with their numbers.
 private struct HeadLines {
     let bytes: [UInt8]
     let file: String
@@ -117,8 +121,10 @@ private struct HeadLines {
         self.file = file
     }
 
+    /// The bytes after the last line that was read.
     var rest: [UInt8] { Array(bytes[position...]) }
 
+    /// Returns the next line without its line end.
     mutating func next(expected: String) throws(RecordingError) -> String {
         number += 1
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) else {

@@ -1,10 +1,13 @@
-/// A recording that cannot be used.
+/// The reason why a recording cannot be used.
 public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The file, or the directory.
     public var file: String
-    /// From 1; nil if it is about the file or directory as a whole.
+    /// The line, counted from 1; nil for the file or directory as a whole.
     public var line: Int?
+    /// The message, for people.
     public var message: String
 
+    /// Creates an error.
     public init(file: String, line: Int? = nil, _ message: String) {
         self.file = file
         self.line = line

@@ -1,22 +1,26 @@
-// A directory of recordings, and which of them answers a request. FixtureTransport and FixtureServer share this rule.
+// A directory of recordings and its matching rule, which FixtureTransport and FixtureServer share.
 
 import Foundation
 
 /// The recordings of one directory.
 ///
-/// A request is matched by method and exact target; if nothing matches, by the same path with the same query parameters
-/// in any order; else by a target with placeholders, of which the most specific one counts: the one with the fewest placeholders, then the
-/// one with the most other text. Two that are equally specific are an error. HEAD is answered from the recording of GET, unless there is one of its own.
+/// Requests are matched in three steps:
+/// 1. by method and exact target;
+/// 2. by the same path with the same query parameters in any order;
+/// 3. by the most specific target with placeholders: the one with the fewest placeholders, then the
+///   one with the most literal text. Two equally specific ones are an error.
+///
+/// HEAD is answered from the recording of GET, unless it has its own.
 package struct RecordingLibrary: Sendable {
     package let recordings: [Recording]
     private let byTarget: [String: Int]
     private let byParameters: [String: Int]
     private let patterns: [TargetPattern]
 
-    /// Reads every `*.http` file of the directory, in the order of their names.
+    /// Reads every `*.http` file of a directory, in the order of their names.
     ///
-    /// - Throws: `RecordingError` for what cannot be read or parsed, for two recordings of the same request, and for a
-    ///   directory without recordings.
+    /// - Throws: `RecordingError` for a file that cannot be read or parsed, for two recordings of
+    ///   the same request, and for a directory without recordings.
     package init(directory: String) throws(RecordingError) {
         let names: [String]
         do {
@@ -38,6 +42,7 @@ package struct RecordingLibrary: Sendable {
         try self.init(recordings)
     }
 
+    /// Creates a library from parsed recordings.
     package init(_ recordings: [Recording]) throws(RecordingError) {
         var byTarget: [String: Int] = [:]
         var byParameters: [String: Int] = [:]
@@ -69,12 +74,12 @@ package struct RecordingLibrary: Sendable {
         "\(method) \(target)" + (digest.map { " body=\($0)" } ?? "")
     }
 
-    /// The recording that matches, or nil.
+    /// Returns the recording that matches a request, or nil.
     ///
-    /// - Throws: `RecordingError` if several do, and none is more specific than the others.
+    /// - Throws: `RecordingError` if several match and none is more specific than the others.
     package func recording(method: String, target: String, body: [UInt8]? = nil) throws(RecordingError) -> Recording? {
         let methods = method == "HEAD" ? ["HEAD", "GET"] : [method]
-        // One that is about this body goes before one that is about any.
+        // A recording of this body takes precedence over one of any body.
         let digests = body.map { [BodyDigest.text($0), nil] } ?? [nil]
         for method in methods {
             for digest in digests {
@@ -102,12 +107,15 @@ package struct RecordingLibrary: Sendable {
         return nil
     }
 
-    /// What a server that holds the recordings answers, conditions taken into account; nil if nothing matches.
+    /// Returns the response of a server with these recordings, or nil if none matches.
+    ///
+    /// If-None-Match is evaluated.
     package func answer(
         method: String, target: String, headers: HTTPHeaders, body: [UInt8]? = nil
     ) throws(RecordingError) -> RecordedAnswer? {
         guard let recording = try recording(method: method, target: target, body: body) else { return nil }
-        // RFC 9110 §13.2.1: a condition counts only where the answer without it would be a success.
+        // RFC 9110 §13.2.1: a precondition counts only if the response without it would be a
+        // success.
         if method == "GET" || method == "HEAD", recording.status == 200,
             let condition = IfNoneMatch(headers.all("If-None-Match")),
             condition.holds(recording.headers["ETag"].flatMap(EntityTag.init))
@@ -117,6 +125,7 @@ package struct RecordingLibrary: Sendable {
         return RecordedAnswer(recording, withBody: method != "HEAD")
     }
 
+    /// Returns the target with its parameters sorted.
     private static func sortingParameters(of target: String) -> String {
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
         let parameters = target[target.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)

@@ -1,13 +1,14 @@
-// Records once against a live server what a FixtureTransport then answers for ever, without secrets.
+// The recording of exchanges with a live server, without secrets, for FixtureTransport.
 
 import Foundation
 
-/// A transport that writes every exchange to a file, in the form that ``FixtureTransport`` reads.
+/// A transport that writes every exchange to a file, in the format that ``FixtureTransport`` reads.
 ///
-/// It stands outside of the transport that adds credentials, and so never sees them; of requests only method, target and a digest of the
-/// body are written. Query parameters that are secrets by their name are left out, cookies are not written, and secrets that are named are
-/// taken out of fields and bodies. Conditions are not sent: a recording is the whole answer. A request that was recorded already, also by an
-/// earlier run into the same directory, is sent but not written again.
+/// It wraps the transport that adds credentials, so it never sees them. Of a request, only the
+/// method, the target and a digest of the body are written. Query parameters with secret names are
+/// omitted, and cookies are not written. The given secrets are removed from fields and bodies.
+/// Preconditions are not sent: a recording has the complete response. A request that was already
+/// recorded, also by an earlier run into the same directory, is sent but not written again.
 public final class RecordingTransport: Transport, Sendable {
     private let inner: any Transport
     private let directory: String
@@ -15,10 +16,12 @@ public final class RecordingTransport: Transport, Sendable {
     private let hidden: Set<String>
     private let written: Guarded<Set<String>>
 
+    /// Creates a transport and its directory.
+    ///
     /// - Parameters:
-    ///   - secrets: taken out of everything that is written.
-    ///   - hidden: query parameters that are left out, beside those that are secrets by their name.
-    /// - Throws: `RecordingError` if the directory cannot be made, or holds what is no recording.
+    ///   - secrets: removed from everything that is written.
+    ///   - hidden: query parameters that are omitted, in addition to those with secret names.
+    /// - Throws: `RecordingError` if the directory cannot be created, or has an invalid recording.
     public init(
         _ inner: any Transport, directory: String, secrets: [Secret] = [], hiding hidden: Set<String> = []
     ) throws(RecordingError) {
@@ -41,11 +44,15 @@ public final class RecordingTransport: Transport, Sendable {
         written = Guarded(known)
     }
 
+    /// Returns the first line of a recording, which identifies the request.
     private static func line(_ method: String, _ target: String, _ digest: String?) -> String {
         "\(method) \(target)" + (digest.map { " body=\($0)" } ?? "")
     }
 
-    /// - Throws: `TransportError`, also with the kind ``TransportError/Kind/noFixture`` if the answer cannot be written.
+    /// Sends a request without preconditions and records the exchange.
+    ///
+    /// - Throws: `TransportError`, also with the kind ``TransportError/Kind/noFixture`` if the
+    ///   response cannot be written.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         var whole = request
         for name in ["If-None-Match", "If-Modified-Since"] { whole.headers[name] = nil }
@@ -54,7 +61,7 @@ public final class RecordingTransport: Transport, Sendable {
         let first = RecordingTransport.line(request.method, target(of: url), request.body.map(BodyDigest.text))
         guard written.withLock({ $0.insert(first).inserted }) else { return response }
         let text = recording(first, response)
-        // One that could not be read again is not worth keeping.
+        // A recording that cannot be parsed is not written.
         let path = directory + "/" + RecordingTransport.name(first) + ".http"
         do {
             _ = try Recording(parsing: text, file: path)
@@ -65,6 +72,7 @@ public final class RecordingTransport: Transport, Sendable {
         return response
     }
 
+    /// Returns the target without secrets.
     private func target(of url: HTTPURL) -> String {
         guard let query = url.query else { return url.path }
         let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { part in
@@ -74,16 +82,17 @@ public final class RecordingTransport: Transport, Sendable {
         return scrubber.text(url.path + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&")))
     }
 
-    /// About the connection, about the coding that is removed, or secret.
+    /// The header fields that are not written: secrets, and fields of the connection or coding.
     private static let left = [
         "Connection", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade", "Proxy-Authenticate", "Content-Encoding", "Content-Length", "Set-Cookie",
         "Set-Cookie2", "Authorization", "Alt-Svc",
     ]
 
+    /// Returns the bytes of a recording.
     private func recording(_ first: String, _ response: HTTPResponse) -> [UInt8] {
         var head = first + "\nHTTP/1.1 \(response.status) \n"
         for field in response.headers.fields where !RecordingTransport.left.contains(where: { HTTPHeaders.same($0, field.name) }) {
-            // What no recording can hold is replaced; a value with such bytes is of no use to a test.
+            // Control characters are replaced: a recording cannot hold them.
             let value = String(scrubber.text(Redaction.links(field.value)).unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
             head += "\(field.name): \(value)\n"
         }
@@ -91,7 +100,7 @@ public final class RecordingTransport: Transport, Sendable {
         return Array((head + "\n").utf8) + (first.hasPrefix("HEAD ") || [204, 304].contains(response.status) ? [] : body)
     }
 
-    /// A name that a person finds, and that no other request has.
+    /// Returns a file name that is readable and unique to the request.
     private static func name(_ first: String) -> String {
         let words = first.lowercased().utf8.map { byte -> Character in
             (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) ? Character(UnicodeScalar(byte)) : "-"

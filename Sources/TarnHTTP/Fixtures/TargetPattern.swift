@@ -1,12 +1,13 @@
-// Targets of recordings with placeholders, and which of several is the more specific. Pure.
+// Targets of recordings with placeholders, and their order of specificity. Pure.
 
 /// A target such as `/repos/{owner}/{repo}/issues?page={page}{&rest*}`.
 struct TargetPattern: Sendable {
-    /// Of the recording.
+    /// The index of the recording.
     let index: Int
     private let path: [Piece]
-    /// By name; values as pieces.
+    /// The parameters by name, with their values as pieces.
     private let parameters: [(name: String, value: [Piece])]
+    /// Whether further parameters match.
     private let takesMore: Bool
     private let placeholders: Int
     private let literals: Int
@@ -16,7 +17,9 @@ struct TargetPattern: Sendable {
         case any
     }
 
-    /// Nil if a brace lacks its partner, or a placeholder is not a name.
+    /// Parses the target of a recording.
+    ///
+    /// Returns nil if a brace lacks its partner, or if a placeholder has no valid name.
     init?(_ recording: Recording, _ index: Int) {
         self.index = index
         var text = recording.target[...]
@@ -44,11 +47,12 @@ struct TargetPattern: Sendable {
             + parameters.reduce(0) { $0 + $1.0.utf8.count }
     }
 
+    /// Returns whether this target has fewer placeholders, or as many and more literal text.
     func isMoreSpecific(than other: TargetPattern) -> Bool {
         (placeholders, -literals) < (other.placeholders, -other.literals)
     }
 
-    /// Parameters may come in any order.
+    /// Returns whether a target matches. Its parameters may have any order.
     func matches(_ target: String) -> Bool {
         let mark = target.firstIndex(of: "?")
         guard TargetPattern.matches(Array(target[..<(mark ?? target.endIndex)].utf8)[...], path[...]) else { return false }
@@ -70,13 +74,14 @@ struct TargetPattern: Sendable {
         case .literal(let text):
             return bytes.starts(with: text) && matches(bytes.dropFirst(text.count), pieces.dropFirst())
         case .any:
-            // One byte at least, and never into the next segment.
+            // A placeholder matches at least one byte, and never crosses into the next segment.
             let longest = bytes.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: "=") }.count
             guard longest > 0 else { return false }
             return (1...longest).contains { matches(bytes.dropFirst($0), pieces.dropFirst()) }
         }
     }
 
+    /// Returns the literals and placeholders of a text; nil if a placeholder is malformed.
     private static func pieces(_ text: some StringProtocol) -> [Piece]? {
         var pieces: [Piece] = []
         var rest = Substring(text)
@@ -86,7 +91,7 @@ struct TargetPattern: Sendable {
             rest = rest[literal.endIndex...]
             guard let brace = rest.popFirst() else { break }
             guard brace == "{", let end = rest.firstIndex(of: "}"), isName(rest[..<end]) else { return nil }
-            // Two in a row would share what stands there in many ways.
+            // Two adjacent placeholders could divide a text in many ways.
             guard pieces.last != .any else { return nil }
             pieces.append(.any)
             rest = rest[rest.index(after: end)...]

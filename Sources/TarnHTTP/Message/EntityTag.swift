@@ -2,11 +2,12 @@
 
 /// A validator of a response: an opaque string and whether it is weak (RFC 9110 §8.8.3).
 public struct EntityTag: Sendable, Hashable {
+    /// Whether the tag is a weak validator.
     public var isWeak: Bool
-    /// What stands between the double quotes.
+    /// The opaque string between the double quotes.
     public var opaque: String
 
-    /// Parses a whole field value, such as `W/"abc"`. Nil if it is not one well-formed entity tag.
+    /// Parses a whole field value, such as `W/"abc"`; nil if it is not one well-formed entity tag.
     public init?(_ text: String) {
         var bytes = Array(text.utf8)[...]
         bytes = bytes.trimmingWhitespace()
@@ -14,7 +15,7 @@ public struct EntityTag: Sendable, Hashable {
         self = tag
     }
 
-    /// Takes one entity tag from the front of the bytes; leaves them as they were if there is none.
+    /// Parses one entity tag at the start of the bytes; leaves them unchanged if there is none.
     init?(consuming bytes: inout ArraySlice<UInt8>) {
         var rest = bytes
         // RFC 9110 §8.8.3: weak = %s"W/", so the letter is case-sensitive.
@@ -22,7 +23,8 @@ public struct EntityTag: Sendable, Hashable {
         if isWeak { rest = rest.dropFirst(2) }
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         rest = rest.dropFirst()
-        // etagc = %x21 / %x23-7E / obs-text: no space, no quote, no control character; a backslash escapes nothing.
+        // etagc = %x21 / %x23-7E / obs-text: no space, no quote, no control character. A backslash
+        // escapes nothing.
         let opaque = rest.prefix { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
         rest = rest.dropFirst(opaque.count)
         guard rest.first == UInt8(ascii: "\"") else { return nil }
@@ -31,12 +33,14 @@ public struct EntityTag: Sendable, Hashable {
         self.opaque = String(decoding: opaque, as: UTF8.self)
     }
 
-    /// Weak comparison (RFC 9110 §8.8.3.2): equal opaque bytes, weak or not. The one that If-None-Match uses.
+    /// Returns whether the opaque bytes are equal: weak comparison (RFC 9110 §8.8.3.2).
+    ///
+    /// If-None-Match requires this comparison.
     public func matchesWeakly(_ other: EntityTag) -> Bool {
         opaque.utf8.elementsEqual(other.opaque.utf8)
     }
 
-    /// The tag as it stands in a header field.
+    /// The tag as a field value.
     public var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
     public static func == (a: EntityTag, b: EntityTag) -> Bool {

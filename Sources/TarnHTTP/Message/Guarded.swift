@@ -1,15 +1,15 @@
-// A value behind a lock that the thread sanitizer can see.
+// A lock around a value that the thread sanitizer recognizes.
 
 import Foundation
 
-/// A value that is read and written under a lock only.
+/// A value that is accessed under a lock only.
 ///
-/// Not `Synchronization.Mutex`: the part of it that waits lies in a library without instrumentation, and the thread
-/// sanitizer reports races between contended critical sections (seen with Swift 6.3.1 on Linux). NSLock is a pthread
-/// mutex, which the sanitizer follows.
+/// `Synchronization.Mutex` is unsuitable: its waiting part is located in a library without
+/// instrumentation, and the thread sanitizer reports races between contended critical sections
+/// (seen with Swift 6.3.1 on Linux). NSLock is a pthread mutex, which the sanitizer follows.
 ///
-/// `@unchecked`: `value` is touched in `withLock` alone, while the lock is held, and the value does not leave it except
-/// as the result of a closure.
+/// `@unchecked`: only `withLock` accesses `value`, while it holds the lock. The value leaves it
+/// only as the result of a closure.
 final class Guarded<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -2,26 +2,29 @@
 
 import Foundation
 
-/// The three forms of an HTTP date. All of them are in GMT.
+/// The three forms of an HTTP-date (RFC 9110 §5.6.7). All of them are in GMT.
 public enum HTTPDate {
-    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, and the obsolete forms `Sunday, 06-Nov-94 08:49:37 GMT` and
-    /// `Sun Nov  6 08:49:37 1994`. Nil if it is none of them, byte for byte; only the case of letters is free.
+    /// Parses an HTTP-date, including the obsolete forms.
     ///
-    /// - Parameter now: what decides the century of a year with two digits.
+    /// The forms are `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
+    /// `Sun Nov  6 08:49:37 1994`. The result is nil for any other text; only letter case is
+    /// ignored.
+    ///
+    /// - Parameter now: the current time, which determines the century of a two-digit year.
     public static func parse(_ text: String, now: Date = Date()) -> Date? {
         let now = min(max(now.timeIntervalSince1970, -1e12), 1e12)
         return seconds(text, now: Int(now)).map { Date(timeIntervalSince1970: Double($0)) }
     }
 
-    /// Seconds since 1970, as ``parse(_:now:)`` reads them.
+    /// Parses an HTTP-date like ``parse(_:now:)``, into seconds since 1970.
     package static func seconds(_ text: String, now: Int) -> Int? {
         var text = text
         return text.withUTF8 { DateReader($0).seconds(now: now) }
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, the fraction of the second dropped.
+    /// Returns `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are truncated.
     public static func text(_ date: Date) -> String {
-        // Years of four digits (RFC 9110 §5.6.7).
+        // RFC 9110 §5.6.7: a year has four digits.
         let seconds = Int(min(max(date.timeIntervalSince1970, -62_167_219_200), 253_402_300_799).rounded(.down))
         let days = Int((Double(seconds) / 86_400).rounded(.down)), rest = seconds - days * 86_400
         let (year, month, day) = civil(days)
@@ -33,14 +36,17 @@ public enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
-    /// RFC 9110 §5.6.7: what seems to lie more than 50 years ahead is the last year with these digits.
+    /// Returns the four-digit year of a two-digit one.
+    ///
+    /// RFC 9110 §5.6.7: a year that appears to be more than 50 years in the future is the most
+    /// recent past year with the same digits.
     fileprivate static func fullYear(_ digits: Int, now: Int) -> Int {
         let thisYear = civil(Int((Double(now) / 86_400).rounded(.down))).year
         let year = thisYear / 100 * 100 + digits
         return year > thisYear + 50 ? year - 100 : year
     }
 
-    /// Seconds since 1970; nil if there is no such day or time. A second may be a leap second.
+    /// Returns seconds since 1970; nil if there is no such day or time. Leap seconds are accepted.
     static func seconds(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int) -> Int? {
         guard hour < 24, minute < 60, second <= 60, day >= 1, day <= 31 else { return nil }
         let days = daysSince1970(year, month, day)
@@ -48,7 +54,8 @@ public enum HTTPDate {
         return days * 86_400 + hour * 3600 + minute * 60 + second
     }
 
-    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": days_from_civil and civil_from_days.
+    // days_from_civil and civil_from_days: Howard Hinnant, "chrono-Compatible Low-Level Date
+    // Algorithms".
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400, yearOfEra = year - era * 400
@@ -67,7 +74,9 @@ public enum HTTPDate {
     }
 }
 
-/// The grammar of RFC 9110 §5.6.7, on bytes: no form allows more or less white space, another separator or zone.
+/// A parser of the grammar of RFC 9110 §5.6.7, on bytes.
+///
+/// No form allows other white space, separators or zones.
 private struct DateReader {
     private let bytes: UnsafeBufferPointer<UInt8>
 
@@ -80,21 +89,21 @@ private struct DateReader {
         return bytes[3] == UInt8(ascii: " ") ? asctime() : obsolete(now)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
     private func fixed() -> Int? {
         guard bytes.count == 29, isWeekday(0..<3), isText(", ", at: 3), isText(" ", at: 7), isText(" ", at: 11), isText(" ", at: 16), isText(" gmt", at: 25)
         else { return nil }
         return moment(year: number(12, 4), month: month(at: 8), day: number(5, 2), time: 17)
     }
 
-    /// `Sun Nov  6 08:49:37 1994`
+    /// Parses `Sun Nov  6 08:49:37 1994`.
     private func asctime() -> Int? {
         guard bytes.count == 24, isWeekday(0..<3), isText(" ", at: 3), isText(" ", at: 7), isText(" ", at: 10), isText(" ", at: 19) else { return nil }
         let day = isText(" ", at: 8) ? number(9, 1) : number(8, 2)
         return moment(year: number(20, 4), month: month(at: 4), day: day, time: 11)
     }
 
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`.
     private func obsolete(_ now: Int) -> Int? {
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")), bytes.count == comma + 24, isWeekday(0..<comma), isText(", ", at: comma),
             isText("-", at: comma + 4), isText("-", at: comma + 8), isText(" ", at: comma + 11), isText(" gmt", at: comma + 20)
@@ -117,7 +126,7 @@ private struct DateReader {
         return (0..<12).first { month in (0..<3).allSatisfy { folded(start + $0) == names.utf8Start[month * 3 + $0] } }.map { $0 + 1 }
     }
 
-    /// A day's first three letters, or its whole name.
+    /// Returns whether a range is the first three letters of a day's name, or the whole name.
     private func isWeekday(_ range: Range<Int>) -> Bool {
         func has(_ name: StaticString) -> Bool {
             (range.count == 3 || range.count == name.utf8CodeUnitCount) && range.allSatisfy { folded($0) == name.utf8Start[$0 - range.lowerBound] }

@@ -1,30 +1,30 @@
-// Requests and responses as values: no connection, no I/O.
+// Header fields as values: no connection, no I/O.
 
-/// Header fields in the order in which they came, names compared without case (RFC 9110 §5.1).
+/// Header fields in order of receipt. Names are compared without case (RFC 9110 §5.1).
 public struct HTTPHeaders: Sendable, Hashable {
-    /// One line of header fields.
+    /// One header field line.
     public struct Field: Sendable, Hashable {
-        /// As it was written; compared without case.
+        /// The name as written; compared without case.
         public var name: String
-        /// Without the white space around it.
+        /// The value without surrounding white space.
         public var value: String
 
-        /// A field with a value.
+        /// Creates a field.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// In their order; a name may stand several times.
+    /// The fields in order; a name may occur several times.
     public var fields: [Field]
 
-    /// A list of fields.
+    /// Creates a list of fields.
     public init(_ fields: [Field] = []) {
         self.fields = fields
     }
 
-    /// The first value of a field, or nil. Setting replaces all of that name; setting nil removes them.
+    /// The first value of a field, or nil. A set replaces all fields of the name; nil removes them.
     public subscript(name: String) -> String? {
         get { fields.first { HTTPHeaders.same($0.name, name) }?.value }
         set {
@@ -33,12 +33,12 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// Every value of a field, in order.
+    /// Returns every value of a field, in order.
     public func all(_ name: String) -> [String] {
         fields.filter { HTTPHeaders.same($0.name, name) }.map(\.value)
     }
 
-    /// ASCII case-insensitive equality, as for tokens (RFC 9110 §5.1).
+    /// Returns whether two texts are equal without ASCII case, as for tokens (RFC 9110 §5.1).
     static func same(_ a: String, _ b: String) -> Bool {
         a.utf8.count == b.utf8.count
             && zip(a.utf8, b.utf8).allSatisfy { x, y in

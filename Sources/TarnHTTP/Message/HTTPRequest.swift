@@ -1,35 +1,38 @@
-/// What is asked of a server.
+/// An HTTP request.
 public struct HTTPRequest: Sendable, Hashable {
-    /// Such as `GET`; case counts (RFC 9110 §9.1).
+    /// The method, such as `GET`; case-sensitive (RFC 9110 §9.1).
     public var method: String
-    /// Absolute, `http` or `https`, already percent-encoded.
+    /// The absolute `http` or `https` URL, percent-encoded.
     public var url: String
-    /// Beside those that the transport adds.
+    /// The header fields, in addition to those of the transport.
     public var headers: HTTPHeaders
-    /// What is sent along; its type is in ``headers``. Nil for nothing, which is not the same as nothing of length 0.
+    /// The body; nil for none, which differs from an empty body. ``headers`` has its type.
     public var body: [UInt8]?
-    /// Where redirects may lead, beside the request's own origin; nil for anywhere.
+    /// The servers to which redirects may lead, besides the request's own origin; nil for any.
     public var redirects: RedirectScope?
-    /// How much of the answer's body is read, beside the limits of the transport; nil for all of it.
+    /// The limits of the response's body, in addition to the transport's; nil for none.
     package var responseLimits: ResponseLimits?
 
-    /// How much of a body is of use.
+    /// The limits of a response's body, in bytes.
     package struct ResponseLimits: Sendable, Hashable {
-        /// A longer body is an error; nil for the transport's limit.
+        /// The maximum length, beyond which the body is an error; nil for the transport's limit.
         package var body: Int?
-        /// Of a body that comes with another status than 2xx, what is beyond is not read, and no error.
+        /// The length after which the body of a status other than 2xx is cut off without an error.
         package var refusal: Int
 
+        /// Creates limits.
         package init(body: Int? = nil, refusal: Int) {
             self.body = body
             self.refusal = refusal
         }
 
-        /// For requests of which only the records of a success are of use: of a refusal, as much as ``ResponseRule`` looks at.
+        /// The limits of requests for records.
+        ///
+        /// The body of a refusal is cut off at the length that ``ResponseRule`` examines.
         package static let records = ResponseLimits(refusal: 64 << 10)
     }
 
-    /// A request; GET without a body if nothing else is said.
+    /// Creates a request; by default GET without a body.
     public init(method: String = "GET", url: String, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil) {
         self.method = method
         self.url = url

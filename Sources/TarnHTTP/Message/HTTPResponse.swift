@@ -1,15 +1,15 @@
-/// What a server answered.
+/// An HTTP response.
 public struct HTTPResponse: Sendable, Hashable {
     /// The status code.
     public var status: Int
-    /// As they were received, in order.
+    /// The header fields as received, in order.
     public var headers: HTTPHeaders
-    /// The complete body, content codings removed.
+    /// The complete body, without content codings.
     public var body: [UInt8]
-    /// The URL that answered, if redirects led away from the requested one; what relative links are relative to.
+    /// The URL after redirects, to which relative links are relative; nil without redirects.
     public var redirectedTo: String?
 
-    /// A response.
+    /// Creates a response.
     public init(
         status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], redirectedTo: String? = nil
     ) {

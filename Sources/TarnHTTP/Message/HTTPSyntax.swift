@@ -1,11 +1,14 @@
-// The smallest pieces of HTTP's grammar (RFC 9110 §5, RFC 9112): tokens, status lines, field lines, chunks. Pure.
+// Elements of HTTP's grammar (RFC 9110 §5, RFC 9112): tokens, status lines, field lines, chunks.
+// Pure.
 
+/// Parsers of HTTP's grammar.
 package enum HTTPSyntax {
-    /// token = 1*tchar (RFC 9110 §5.6.2).
+    /// Returns whether a text is a token: 1*tchar (RFC 9110 §5.6.2).
     package static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
+    /// Returns whether a byte is a tchar (RFC 9110 §5.6.2).
     static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -20,7 +23,9 @@ package enum HTTPSyntax {
         }
     }
 
-    /// The status of an HTTP/1.1 status line (RFC 9112 §4); nil if it is not one. An empty reason may lack its space.
+    /// Returns the status code of an HTTP/1.1 status line (RFC 9112 §4); nil if it is malformed.
+    ///
+    /// The space before an empty reason phrase may be missing.
     package static func status(ofLine line: String) -> Int? {
         let bytes = Array(line.utf8)
         guard bytes.starts(with: Array("HTTP/1.1 ".utf8)), bytes.count >= 12,
@@ -30,7 +35,9 @@ package enum HTTPSyntax {
         return status
     }
 
-    /// A header line without its line end as a field (RFC 9112 §5); nil if it is not one. Folded lines are not accepted.
+    /// Parses a field line without its line end (RFC 9112 §5); nil if it is malformed.
+    ///
+    /// Folded lines are not accepted.
     package static func field(ofLine line: String) -> HTTPHeaders.Field? {
         let bytes = Array(line.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -41,12 +48,14 @@ package enum HTTPSyntax {
         return HTTPHeaders.Field(name, String(decoding: value, as: UTF8.self))
     }
 
-    /// Whether a field may be sent on as it is (RFC 9110 §5.1, §5.5): its name is a token, and its value has no control character but the tab.
+    /// Returns whether a field may be forwarded unchanged (RFC 9110 §5.1, §5.5).
+    ///
+    /// Its name is a token, and its value has no control character except the tab.
     package static func isWellFormed(_ field: HTTPHeaders.Field) -> Bool {
         isToken(field.name) && field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
-    /// ASCII digits only: no sign, no space, no overflow.
+    /// Parses ASCII digits; nil for a sign, for white space and on overflow.
     package static func decimal(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
@@ -54,7 +63,9 @@ package enum HTTPSyntax {
         return Int(text)
     }
 
-    /// The content of a chunked body (RFC 9112 §7.1); nil if it is cut short, malformed, or followed by other bytes.
+    /// Returns the content of a chunked body (RFC 9112 §7.1).
+    ///
+    /// Returns nil if the body is incomplete, malformed or followed by other bytes.
     package static func dechunked(_ bytes: [UInt8]) -> [UInt8]? {
         var content: [UInt8] = []
         var rest = bytes[...]
@@ -85,7 +96,7 @@ package enum HTTPSyntax {
 }
 
 extension BidirectionalCollection<UInt8> where SubSequence == Self {
-    /// Without leading and trailing spaces and tabs: the OWS of RFC 9110 §5.6.3.
+    /// Returns the bytes without leading and trailing spaces and tabs: the OWS of RFC 9110 §5.6.3.
     func trimmingWhitespace() -> Self {
         var rest = self
         while rest.first == 0x20 || rest.first == 0x09 { rest.removeFirst() }

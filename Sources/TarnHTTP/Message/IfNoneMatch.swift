@@ -1,11 +1,13 @@
 /// The condition of an If-None-Match field (RFC 9110 §13.1.2).
 package enum IfNoneMatch: Sendable, Hashable {
+    /// `*`
     case any
+    /// A list of entity tags.
     case tags([EntityTag])
 
-    /// Reads the values of all If-None-Match fields of a request; nil if there are none.
+    /// Parses the values of all If-None-Match fields of a request; nil if there are none.
     ///
-    /// What is not an entity tag is skipped up to the next comma: a condition that cannot be read does not hold.
+    /// Text that is not an entity tag is skipped up to the next comma, so it never matches.
     package init?(_ values: [String]) {
         guard !values.isEmpty else { return nil }
         var tags: [EntityTag] = []
@@ -27,7 +29,7 @@ package enum IfNoneMatch: Sendable, Hashable {
         self = .tags(tags)
     }
 
-    /// Whether a representation with this validator is one that the client already has.
+    /// Returns whether the client already has a representation with this validator.
     package func holds(_ current: EntityTag?) -> Bool {
         switch self {
         case .any: true

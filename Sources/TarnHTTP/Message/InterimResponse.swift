@@ -1,30 +1,39 @@
-/// A response that comes before the response, such as 103 (RFC 9110 §15.2).
+/// An interim response, which precedes the final one, such as 103 (RFC 9110 §15.2).
 public struct InterimResponse: Sendable, Hashable {
-    /// The status code: 100 to 199, but for 101.
+    /// The status code: 100 to 199, except 101.
     public var status: Int
-    /// Its own: the response's come later.
+    /// The header fields of the interim response.
     public var headers: HTTPHeaders
 
-    /// An interim response.
+    /// Creates an interim response.
     public init(status: Int, headers: HTTPHeaders = HTTPHeaders()) {
         self.status = status
         self.headers = headers
     }
 
-    /// Lets a closure send requests, and tells another one of the interim responses to them: of each in its order, before the request's answer
-    /// is returned, on a thread of the transport, which it must not hold up. Of 101 nobody is told.
+    /// Runs a closure and reports the interim responses to the requests that it sends.
     ///
-    /// ``CurlTransport`` does so; who shares the transfer of somebody else (`CachedTransport`) is told of nothing. What is still under way when the
-    /// closure has returned, such as a revalidation in the background, is told of all the same.
+    /// The interim responses to a request are reported in order, before the final response is
+    /// returned. They are reported on a thread of the transport, which `receive` must not block.
+    /// 101 is not reported.
     ///
-    ///     let page = try await InterimResponse.receiving { print($0.status) } while: { try await transport.send(request) }
+    /// ``CurlTransport`` supports it. A request that shares the transfer of another one (in
+    /// `CachedTransport`) reports nothing. A transfer that continues after the closure has
+    /// returned, such as a revalidation in the background, still reports.
+    ///
+    ///     let page = try await InterimResponse.receiving { print($0.status) } while: {
+    ///         try await transport.send(request)
+    ///     }
     public static func receiving<Result>(
         _ receive: @escaping @Sendable (InterimResponse) -> Void, isolation: isolated (any Actor)? = #isolation, while body: () async throws -> Result
     ) async rethrows -> Result {
         try await $receiver.withValue(Receiver(receive), operation: body)
     }
 
-    /// A class: the optimizer of Swift 6.3 loses the type of a closure that is a task-local value, and the process dies.
+    /// The closure in a task-local value.
+    ///
+    /// It needs a class: the optimizer of Swift 6.3 loses the type of a closure that is a
+    /// task-local value, and the process crashes.
     final class Receiver: Sendable {
         let receive: @Sendable (InterimResponse) -> Void
 

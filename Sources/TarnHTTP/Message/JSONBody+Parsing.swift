@@ -1,28 +1,31 @@
-// A small JSON document as a value: what servers say of refusals and of tokens, and what is kept as JSON in a store.
+// Parsing of small JSON documents: error messages, token responses, and JSON values in a store.
 //
-// Records are not read here. The reader takes bytes that nobody vouches for: its depth is bounded, it reads every byte once,
-// and callers bound the length, since the values take up to a hundred times as much memory as their text.
+// Records are parsed elsewhere. The input is untrusted: the depth is bounded, and every byte is
+// read once. Callers bound the length, since the values take up to a hundred times the memory of
+// their text.
 
 extension JSONBody {
-    /// The objects and arrays that may be open at once.
+    /// The maximum number of nested objects and arrays.
     static let depthLimit = 128
 
-    /// Reads JSON (RFC 8259). Nil if it is something else, or too deep. What is no Unicode becomes U+FFFD.
+    /// Parses JSON (RFC 8259); nil if the text is malformed or too deep.
+    ///
+    /// Invalid Unicode becomes U+FFFD.
     package init?(parsing text: some StringProtocol) { self.init(parsing: Array(text.utf8)[...]) }
 
-    /// Reads JSON (RFC 8259) from bytes.
+    /// Parses JSON (RFC 8259) from bytes.
     package init?(parsing bytes: ArraySlice<UInt8>) {
         var scanner = JSONBodyScanner(bytes)
         guard let value = scanner.value(depth: 0), scanner.isAtEnd else { return nil }
         self = value
     }
 
-    /// The text at a key; nil if there is none, or if it is no text.
+    /// Returns the string at a key, or nil.
     package func text(of key: String) -> String? {
         if case .string(let text)? = self[[key]] { text } else { nil }
     }
 
-    /// The number at a key, which some servers write as a text; nil if there is none, or if it is not finite.
+    /// Returns the finite number at a key, or nil. Some servers send numbers as strings.
     func number(of key: String) -> Double? {
         switch self[[key]] {
         case .number(let text), .string(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -31,7 +34,7 @@ extension JSONBody {
     }
 }
 
-/// Reads a value, order kept.
+/// A parser of JSON values that keeps the order of members.
 private struct JSONBodyScanner {
     private var rest: ArraySlice<UInt8>
 
@@ -40,9 +43,10 @@ private struct JSONBodyScanner {
         skipSpace()
     }
 
+    /// Whether all bytes are consumed.
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Reads a value and the white space behind it.
+    /// Parses a value and the white space behind it.
     mutating func value(depth: Int) -> JSONBody? {
         guard depth < JSONBody.depthLimit, let byte = rest.first else { return nil }
         switch byte {
@@ -71,6 +75,7 @@ private struct JSONBodyScanner {
         }
     }
 
+    /// Parses a literal name or a number.
     private mutating func word() -> JSONBody? {
         let word = rest.prefix { ![UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x09, 0x0A, 0x0D].contains($0) }
         rest = rest[word.endIndex...]
@@ -83,7 +88,7 @@ private struct JSONBodyScanner {
         }
     }
 
-    /// RFC 8259 §6.
+    /// Returns whether a text is a number (RFC 8259 §6).
     private static func isNumber(_ text: ArraySlice<UInt8>) -> Bool {
         var rest = text
         func digits() -> Int {
@@ -115,12 +120,14 @@ private struct JSONBodyScanner {
         rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
     }
 
+    /// Consumes a character and the white space behind it; false if it is not next.
     private mutating func take(_ text: StaticString) -> Bool {
         guard rest.first == text.utf8Start.pointee else { return false }
         advance()
         return true
     }
 
+    /// Parses a string and the white space behind it.
     private mutating func string() -> String? {
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         rest = rest.dropFirst()
@@ -140,7 +147,7 @@ private struct JSONBodyScanner {
         return nil
     }
 
-    /// What stands behind a backslash. Half of a surrogate pair is U+FFFD.
+    /// Parses an escape sequence behind its backslash. An unpaired surrogate becomes U+FFFD.
     private mutating func escape() -> Unicode.Scalar? {
         switch rest.popFirst() {
         case UInt8(ascii: "\""): "\""
@@ -156,6 +163,7 @@ private struct JSONBodyScanner {
         }
     }
 
+    /// Parses the scalar of one or two `\u` escapes.
     private mutating func unicode() -> Unicode.Scalar? {
         guard let first = unit() else { return nil }
         guard (0xD800..<0xDC00).contains(first), rest.starts(with: "\\u".utf8) else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
@@ -166,6 +174,7 @@ private struct JSONBodyScanner {
         return Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00)) ?? "\u{FFFD}"
     }
 
+    /// Parses four hexadecimal digits.
     private mutating func unit() -> UInt16? {
         let digits = rest.prefix(4)
         guard digits.count == 4, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) }) else { return nil }

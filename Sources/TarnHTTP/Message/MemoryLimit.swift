@@ -1,15 +1,16 @@
-// How much memory the process may use: the smallest of what the machine has and what limits say.
+// The memory limit of the process: the minimum of the machine's memory and all limits.
 
 import Foundation
 import Glibc
 
+/// The memory limit of the process.
 enum MemoryLimit {
-    /// In bytes. Limits that change later are not noticed.
+    /// The limit in bytes, read once. Later changes are not noticed.
     static let ofProcess = min(controlGroup(readFile) ?? .max, resourceLimits, max(machine, 1))
 
     private static var machine: Int { Int(clamping: ProcessInfo.processInfo.physicalMemory) }
 
-    /// getrlimit(2): of the address space, and of what is private and writable.
+    /// The limits of getrlimit(2) for the address space and for private writable memory.
     private static var resourceLimits: Int {
         [__rlimit_resource_t(RLIMIT_AS.rawValue), __rlimit_resource_t(RLIMIT_DATA.rawValue)].reduce(.max) { least, resource in
             var limit = rlimit()
@@ -18,12 +19,14 @@ enum MemoryLimit {
         }
     }
 
-    /// The limit of the control group, and of those that it is in (cgroups(7), version 2, and version 1 as containers show it).
+    /// Returns the memory limit of the control group and its ancestors; nil without one.
     ///
-    /// - Parameter read: the text of a file.
+    /// It reads cgroups(7) of version 2, and of version 1 in containers.
+    ///
+    /// - Parameter read: returns the text of a file, or nil.
     static func controlGroup(_ read: (String) -> String?) -> Int? {
         func limit(_ file: String) -> Int? {
-            // "max" in version 2; in version 1 a number near 2^63.
+            // No limit is "max" in version 2, and a number near 2^63 in version 1.
             read(file).flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }.flatMap { $0 > 0 && $0 < 1 << 60 ? $0 : nil }
         }
         var limits = [limit("/sys/fs/cgroup/memory/memory.limit_in_bytes"), limit("/sys/fs/cgroup/memory.max")]

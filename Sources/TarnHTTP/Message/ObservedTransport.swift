@@ -1,4 +1,5 @@
-// Metrics and logs of what goes over the wire. Secrets are in neither: of a request they name the method, the redacted URL and no field.
+// Metrics and logs of HTTP traffic. They hold no secrets: only the method and the redacted URL of a
+// request, and no field.
 
 import Foundation
 import Logging
@@ -6,20 +7,28 @@ import Metrics
 
 /// A transport that counts and logs its requests.
 ///
-/// Metrics (swift-metrics): `tarn_http_requests` by host, method and status (or the kind of the failure), `tarn_http_duration` by host and
-/// method, and `tarn_http_received_bytes` by host. Logs (swift-log), at level debug: a line for every answer and failure.
+/// Metrics (swift-metrics):
+/// - `tarn_http_requests` by host, method and status (or the kind of the failure);
+/// - `tarn_http_duration` by host and method;
+/// - `tarn_http_received_bytes` by host.
+///
+/// Logs (swift-log): a line at level debug for every response and failure.
 public struct ObservedTransport: Transport {
     private let inner: any Transport
     private let logger: Logger?
     private let secretParameters: Set<String>
 
-    /// - Parameter secretParameters: query parameters whose values are secrets, beside those that are by their name.
+    /// Creates a transport.
+    ///
+    /// - Parameter secretParameters: query parameters whose values are secrets, in addition to
+    ///   those with secret names.
     public init(_ inner: any Transport, logger: Logger? = nil, secretParameters: Set<String> = []) {
         self.inner = inner
         self.logger = logger
         self.secretParameters = secretParameters
     }
 
+    /// Sends a request, then counts and logs its outcome.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let host = (try? HTTPURL(request.url))?.host ?? ""
         let started = ContinuousClock.now

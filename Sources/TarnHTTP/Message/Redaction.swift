@@ -1,7 +1,8 @@
-// What must not be read in an error message, a log or a report: secrets inside URLs. Pure.
+// Removal of secrets in URLs from error messages, logs and reports. Pure.
 
+/// Redaction of secrets in URLs.
 public enum Redaction {
-    /// Compared in lower case, without `-` and `_`.
+    /// Names of secret parameters, in lower case and without `-` and `_`.
     private static let secretNames: Set<String> = [
         "token", "accesstoken", "refreshtoken", "idtoken", "authtoken", "privatetoken", "jobtoken", "bearertoken",
         "key", "apikey", "accesskey", "subscriptionkey", "appkey", "apptoken", "apitoken", "secret", "clientsecret",
@@ -10,11 +11,12 @@ public enum Redaction {
         "credential", "credentials",
     ]
 
-    /// The URL with `***` for the values of query parameters that are secrets by their name, and for userinfo.
+    /// Returns the URL with `***` in place of userinfo and of the values of secret parameters.
     ///
-    /// Everything else keeps its bytes. Works on any text: what is not a URL has nothing to hide here.
+    /// Parameters of the query and of the fragment are secret by their names. All other bytes are
+    /// kept. A text that is not a URL is treated in the same way.
     ///
-    /// - Parameter others: names of query parameters that are secrets too.
+    /// - Parameter others: names of additional secret parameters.
     public static func url(_ text: String, hiding others: Set<String> = []) -> String {
         var reference = URLReference(text)
         if let authority = reference.authority, let at = authority.lastIndex(of: "@") {
@@ -26,7 +28,7 @@ public enum Redaction {
         return reference.description
     }
 
-    /// The same for messages: no more of it than a reader can use.
+    /// Returns a redacted URL for messages, cut to its beginning.
     package static func shown(_ text: String) -> String { url(text).excerpt }
 
     private static func parameters(_ query: String, _ others: Set<String>) -> String {
@@ -38,7 +40,7 @@ public enum Redaction {
         }.joined(separator: "&")
     }
 
-    /// A text with URLs in angle brackets, such as a `Link` field.
+    /// Returns a text, such as a `Link` field, with the URLs in angle brackets redacted.
     static func links(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "<")) else { return text }
         var output = "", rest = text[...]
@@ -49,6 +51,7 @@ public enum Redaction {
         return output + rest
     }
 
+    /// Returns whether a parameter is secret by its name.
     static func isSecret(_ name: String) -> Bool { isSecret(name, []) }
 
     private static func isSecret(_ name: String, _ others: Set<String>) -> Bool {
@@ -57,7 +60,7 @@ public enum Redaction {
 }
 
 extension String {
-    /// The beginning of a text that a server has chosen, for messages: at most 500 scalars, and `…` if that is not all.
+    /// The beginning of a server's text for messages: at most 500 scalars, with `…` if it was cut.
     package var excerpt: String {
         guard utf8.count > 500, let end = unicodeScalars.index(startIndex, offsetBy: 500, limitedBy: endIndex), end < endIndex else { return self }
         return String(unicodeScalars[..<end]) + "…"

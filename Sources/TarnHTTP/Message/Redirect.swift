@@ -1,26 +1,26 @@
-// Redirects (RFC 9110 §15.4): where to, with which method, and what may go along. Pure.
+// Redirects (RFC 9110 §15.4): the destination, the method and the permitted header fields. Pure.
 //
-// libcurl could follow them itself and would keep Authorization and Cookie from other hosts, but not the fields in which
-// other APIs expect their keys (PRIVATE-TOKEN, X-Api-Key): it cannot know them. So what goes along is a closed list.
+// libcurl could follow redirects and would keep Authorization and Cookie from other hosts. It
+// cannot know the fields in which other APIs expect their keys (PRIVATE-TOKEN, X-Api-Key). The
+// fields for other origins are therefore a closed list.
 
+/// The rules of redirects.
 enum Redirect {
-    /// Sent to another origin; no other field is.
+    /// The only header fields that are sent to another origin.
     fileprivate static let harmless = [
         "Accept", "Accept-Language", "User-Agent", "If-None-Match", "If-Modified-Since",
     ]
 
-    /// About a body that does not go along.
+    /// The header fields of a body, which are removed with it.
     private static let contentFields = ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Length"]
 
-    /// The reference of a response that is a redirect to follow, or nil.
+    /// Returns the `Location` of a response that is a redirect, or nil.
     static func location(of response: HTTPResponse) -> String? {
         guard [301, 302, 303, 307, 308].contains(response.status) else { return nil }
         return response.headers["Location"]
     }
 
-    /// The URL at which a redirect is followed.
-    ///
-    /// - Throws: `HTTPURLError` if the request does not allow redirects to that server.
+    /// Returns the URL at which a redirect is followed.
     static func destination(_ target: HTTPURL, of request: HTTPRequest) throws(HTTPURLError) -> HTTPURL {
         guard let scope = request.redirects else { return target }
         if let moved = scope.moved, let url = HTTPURL.rebase(link: target.description, from: [moved.from], onto: moved.to) { return try HTTPURL(url) }
@@ -34,11 +34,12 @@ enum Redirect {
                 + ". If that is the same API, add its base URL to api.aliases; if it may be asked without credentials, to api.follow")
     }
 
-    /// The request that follows a redirect.
+    /// Returns the request that follows a redirect.
     static func request(after request: HTTPRequest, status: Int, from: HTTPURL, to: HTTPURL) -> HTTPRequest {
         var next = request
         next.url = to.description
-        // RFC 9110 §15.4.2 to §15.4.4: POST becomes GET by custom, anything but HEAD by 303.
+        // RFC 9110 §15.4.2 to §15.4.4: after 301 and 302, POST becomes GET by custom; after 303,
+        // every method except HEAD.
         if (status == 301 || status == 302) && request.method == "POST" || status == 303 && request.method != "HEAD" {
             next.method = "GET"
             next.body = nil
@@ -52,7 +53,7 @@ enum Redirect {
 }
 
 extension HTTPHeaders {
-    /// Those that may be sent to a server that is not asked in the name of anybody.
+    /// The fields that may be sent to a server without credentials.
     package var harmless: HTTPHeaders {
         HTTPHeaders(fields.filter { field in Redirect.harmless.contains { HTTPHeaders.same($0, field.name) } })
     }

@@ -1,4 +1,6 @@
-/// A transport whose answers come from allowed servers only, also over a transport that follows redirects by its own rules.
+/// A transport that accepts responses of allowed servers only.
+///
+/// It also guards a transport that follows redirects by its own rules.
 package struct RedirectGuard: Transport {
     private let inner: any Transport
     private let scope: RedirectScope

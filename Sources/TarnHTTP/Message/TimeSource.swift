@@ -1,16 +1,17 @@
-// Time and chance as values that are passed in: rules are pure, and tests need not wait.
+// Time and randomness as injected values: rules are pure, and tests need not wait.
 
 import Foundation
 
-/// What a transport needs of the world beside the network.
+/// The clock, the timer and the random source of a transport.
 public struct TimeSource: Sendable {
-    /// The time of day: servers speak of dates.
+    /// Returns the current date: header fields contain dates.
     public var now: @Sendable () -> Date
-    /// Returns after so long; throws if the task is cancelled.
+    /// Waits for a duration; throws if the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// A number from 0 up to, but not including, 1.
+    /// Returns a random number from 0 up to, but not including, 1.
     public var random: @Sendable () -> Double
 
+    /// Creates a time source.
     public init(
         now: @escaping @Sendable () -> Date, sleep: @escaping @Sendable (Duration) async throws -> Void,
         random: @escaping @Sendable () -> Double
@@ -20,17 +21,18 @@ public struct TimeSource: Sendable {
         self.random = random
     }
 
-    /// The real ones.
+    /// The system's clock, timer and random source.
     public static let system = TimeSource(
         now: { Date() }, sleep: { try await Task.sleep(for: $0) }, random: { Double.random(in: 0..<1) })
 }
 
 extension Duration {
-    /// A duration of so many seconds; what is not a number, or out of all measure, becomes the nearest that is.
+    /// Returns a duration in whole milliseconds, clamped to 0 to 10⁹ seconds; 0 for NaN.
     package static func seconds(clamping seconds: Double) -> Duration {
         .milliseconds(Int64(min(max(seconds.isNaN ? 0 : seconds, 0), 1e9) * 1000))
     }
 
+    /// The duration in seconds.
     package var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }

@@ -1,11 +1,15 @@
-// What carries a request to a server and its response back.
+// The protocol of HTTP transports.
 
-/// Carries one request to its response. Implementations are `CurlTransport` (libcurl), `FixtureTransport` (recorded
-/// responses from files), or the user's own.
+/// A sender of HTTP requests.
+///
+/// Implementations are `CurlTransport` (libcurl), `FixtureTransport` (recorded responses from
+/// files), or the user's own.
 public protocol Transport: Sendable {
-    /// Sends the request and returns the complete response, whatever its status.
+    /// Sends a request and returns the complete response, regardless of its status.
     ///
-    /// - Throws: `TransportError` if there is no complete response: a body that was cut short is never success.
-    ///   Cancelling the task ends the transfer and throws `.cancelled`.
+    /// Cancelling the task ends the transfer and throws `.cancelled`.
+    ///
+    /// - Throws: `TransportError` if there is no complete response. An incomplete body is never a
+    ///   success.
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
 }

@@ -1,45 +1,45 @@
-/// Why there is no response.
+/// The reason why there is no response.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of a failure.
     public enum Kind: String, Sendable, Hashable {
-        /// The URL is not one that can be requested.
+        /// The URL cannot be requested.
         case url
-        /// The host's name has no address.
+        /// The host name has no address.
         case resolve
-        /// No connection to the host.
+        /// The connection to the host failed.
         case connect
-        /// No TLS session: a certificate that is not trusted, or no common version.
+        /// The TLS handshake failed: an untrusted certificate, or no common version.
         case tls
-        /// It took longer than allowed: to connect, without a byte, or altogether.
+        /// A time limit expired: for the connection, for inactivity or for the whole transfer.
         case timeout
         /// The body is larger than the limit.
         case tooLarge
-        /// The connection ended before the whole body was there (length or chunk mismatch).
+        /// The connection ended before the body was complete (length or chunk mismatch).
         case cutShort
-        /// The server does not speak HTTP as it should.
+        /// The server violates HTTP.
         case `protocol`
         /// The task was cancelled.
         case cancelled
-        /// The server's limit is used up for longer than the request may wait.
+        /// The server's rate limit is exhausted for longer than the request may wait.
         case rateLimit
-        /// There are no credentials for the request: a secret is not there, or the server of tokens refuses.
+        /// There are no credentials: a secret is missing, or the token endpoint refuses.
         case credentials
-        /// A fixture transport has no such response.
+        /// There is no recording of the response.
         case noFixture
         /// The store of a cache cannot be read or written.
         case store
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public var kind: Kind
-    /// Of the request.
+    /// The method of the request.
     public var method: String
-    /// Of the request, as it was asked for; see ``description`` for what may be shown.
+    /// The requested URL, with its secrets; ``description`` redacts it.
     public var url: String
-    /// What the lower layer said.
+    /// The message of the lower layer.
     public var detail: String
 
-    /// A failure of one request.
+    /// Creates a failure of one request.
     public init(_ kind: Kind, method: String, url: String, detail: String) {
         self.kind = kind
         self.method = method
@@ -47,9 +47,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         self.detail = detail
     }
 
-    /// One line; secrets in the URL are not shown.
+    /// One line, without the secrets of the URL.
     public var description: String { "\(method) \(Redaction.shown(url)): \(detail.excerpt)" }
 
-    /// Whether nothing of the server was reached: the answer to "are we off line?".
+    /// Whether the server was not reached: the device may be offline.
     public var isUnreachable: Bool { kind == .resolve || kind == .connect }
 }

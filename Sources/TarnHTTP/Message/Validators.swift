@@ -1,28 +1,35 @@
-// Conditional requests: the validators of a response, and what a 304 changes (RFC 9110 §8.8, §13; RFC 9111 §3.2). Pure.
+// Conditional requests: the validators of a response, and the update of a stored response by a 304
+// (RFC 9110 §8.8, §13; RFC 9111 §3.2). Pure.
 
-/// What a later request can be made conditional on.
+/// The validators of a response, for later conditional requests.
 public struct Validators: Sendable, Hashable, Codable {
     /// The entity tag as received, with its quotes and its weakness.
     public var etag: String?
     /// The date as received.
     public var lastModified: String?
 
+    /// Creates validators.
     public init(etag: String? = nil, lastModified: String? = nil) {
         self.etag = etag
         self.lastModified = lastModified
     }
 
-    /// The validators of a response. An ETag that is not a well-formed entity tag (RFC 9110 §8.8.3) is ignored: a server
-    /// could not compare it; so is an empty Last-Modified.
+    /// Creates the validators of a response.
+    ///
+    /// A malformed entity tag (RFC 9110 §8.8.3) is ignored, since a server could not compare it. An
+    /// empty Last-Modified is ignored, too.
     public init(_ headers: HTTPHeaders) {
         etag = headers["ETag"].flatMap(EntityTag.init)?.text
         lastModified = headers["Last-Modified"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// Whether there is no validator.
     public var isEmpty: Bool { etag == nil && lastModified == nil }
 
-    /// Makes the request conditional: If-None-Match; If-Modified-Since only without an entity tag, since it would be
-    /// ignored beside it (RFC 9110 §13.1.3). Conditions that the request has already are replaced.
+    /// Makes a request conditional; replaces its preconditions.
+    ///
+    /// If-Modified-Since is sent only without an entity tag: a server ignores it beside
+    /// If-None-Match (RFC 9110 §13.1.3).
     public func apply(to request: inout HTTPRequest) {
         guard !isEmpty else { return }
         request.headers["If-None-Match"] = etag
@@ -31,11 +38,12 @@ public struct Validators: Sendable, Hashable, Codable {
 }
 
 extension HTTPHeaders {
-    /// The stored fields of a response, brought up to date by those of a 304 (RFC 9111 §3.2).
+    /// Returns the stored header fields of a response, updated by those of a 304 (RFC 9111 §3.2).
     ///
-    /// A field of the 304 replaces the stored ones of its name; the rest stays. Not taken: fields of the connection
-    /// (RFC 9110 §7.6.1, RFC 9111 §3.1) and those that describe the stored body (Content-Length, -Encoding, -Range,
-    /// -Type): a 304 has no body, and what it says of one is often wrong.
+    /// A field of the 304 replaces the stored fields of its name; other fields are kept. Two groups
+    /// of fields are not updated: those of the connection (RFC 9110 §7.6.1, RFC 9111 §3.1), and
+    /// those of the stored body (Content-Length, Content-Encoding, Content-Range, Content-Type). A
+    /// 304 has no body, and its fields about one are often wrong.
     public func updated(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
         let connectionOptions = headers.all("Connection").flatMap { value in
             value.split(separator: ",").map { String($0.filter { $0 != " " && $0 != "\t" }) }
@@ -50,20 +58,24 @@ extension HTTPHeaders {
                 result.append(field)
                 continue
             }
-            // All new fields of a name stand where its first old one stood.
+            // All new fields of a name take the place of the first old one.
             result += updates.filter { HTTPHeaders.same($0.name, field.name) }
             updates.removeAll { HTTPHeaders.same($0.name, field.name) }
         }
         return HTTPHeaders(result + updates)
     }
 
-    /// The stored fields of a response that a 304 has confirmed: brought up to date, and without an `Age` and a `Date` that the 304 does not
-    /// repeat. They were said of another moment; without a date a response was made when it came (RFC 9110 §6.6.1).
+    /// Returns the stored header fields of a response that a 304 has confirmed.
+    ///
+    /// The fields are updated. `Age` and `Date` are removed unless the 304 repeats them: they refer
+    /// to an earlier moment. A response without a date was generated when it was received (RFC 9110
+    /// §6.6.1).
     public func confirmed(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
         let silent = ["Age", "Date"].filter { headers[$0] == nil }
         return updated(byNotModified: headers).without(silent)
     }
 
+    /// The header fields that a 304 does not update.
     private static let notUpdated = [
         "Connection", "Proxy-Connection", "Keep-Alive", "TE", "Transfer-Encoding", "Upgrade", "Trailer",
         "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",

@@ -1,19 +1,23 @@
-/// How fast requests may go to one server.
+/// The limits of the request rate to one server.
 public struct Pace: Sendable, Hashable {
-    /// Requests a second, on average; nil for no limit.
+    /// The average number of requests per second; nil for no limit.
     public var perSecond: Double?
-    /// How many may start at once after a pause.
+    /// The number of requests that may start at once after a pause.
     public var burst: Int
-    /// How many may be under way at once; nil for no limit beside the transport's own.
+    /// The maximum number of concurrent requests; nil for the transport's own limit.
     public var concurrent: Int?
-    /// Whether what servers say about their limits is obeyed before they refuse.
+    /// Whether rate-limit header fields are obeyed before the server refuses requests.
     public var obeysHeaders: Bool
-    /// How long a request may wait for its turn because a server's limit is used up; past that it fails.
+    /// The longest wait of a request for an exhausted server limit.
+    ///
+    /// A longer wait fails the request.
     public var longestWait: Duration
-    /// How far ahead a server's limit is believed. A reset or a pause beyond that counts as this: one wrong header field must
-    /// not stop a mirror for years.
+    /// The longest time until a reset, or of a pause, that a server may specify.
+    ///
+    /// Longer times are cut to this one: one wrong header field must not stop a mirror for years.
     public var longestLimit: Duration
 
+    /// Creates a pace.
     public init(
         perSecond: Double? = nil, burst: Int = 1, concurrent: Int? = nil, obeysHeaders: Bool = true,
         longestWait: Duration = .seconds(900), longestLimit: Duration = .seconds(86_400)

@@ -1,47 +1,54 @@
-// Lets requests through as fast as the user and the servers allow: one budget for each origin, shared by all requests to it.
+// The transport that limits the request rate: one budget per origin, shared by all its requests.
 
 import Foundation
 import Metrics
 
-/// A transport that keeps a ``Pace``. Requests wait for their turn in the order in which they came.
+/// A transport that keeps a ``Pace``. Requests to an origin are sent in their order of arrival.
 ///
-/// Share one among everything that talks to the same servers. What servers have said of their limits can be taken out with ``budgets``, kept,
-/// and given to the next one: a limit that was used up before a restart is not tried again.
+/// One instance should be shared by all clients of the same servers. The rate limits of servers can
+/// be read from ``budgets``, stored, and passed to the next instance: a limit that was exhausted
+/// before a restart stays exhausted.
 public final class PacedTransport: Transport, Sendable {
+    /// A request in a queue.
     private struct Waiter {
         var ticket: UInt64
         var resume: @Sendable (Failure?) -> Void
     }
 
+    /// The reason why a request is not sent.
     private enum Failure: Sendable {
         case cancelled
         case tooLong(Duration)
     }
 
+    /// The budget and the queue of an origin.
     private struct Line {
         var budget = RateBudget()
         var waiters: ArraySlice<Waiter> = []
-        /// Looks again when time has passed.
+        /// The timer that admits requests when time has passed.
         var timer: Task<Void, Never>?
     }
 
     private struct State {
         var lines: [String: Line] = [:]
         var lastTicket: UInt64 = 0
-        /// Tasks that were cancelled before they stood in a line.
+        /// The tickets of requests that were cancelled before they were queued.
         var cancelled: Set<UInt64> = []
     }
 
     private let inner: any Transport
-    /// The user's own limits, which hold beside the server's.
+    /// The user's own limits, which apply in addition to the server's.
     public let pace: Pace
     private let time: TimeSource
     private let onWait: (@Sendable (RequestWait) -> Void)?
     private let state: Guarded<State>
 
+    /// Creates a transport.
+    ///
     /// - Parameters:
-    ///   - budgets: by origin, from an earlier transport's ``budgets``. Limits beyond ``Pace/longestLimit`` are forgotten.
-    ///   - onWait: called when requests begin to wait, and again when what they wait for has changed.
+    ///   - budgets: the ``budgets`` of an earlier transport, by origin. Limits beyond
+    ///     ``Pace/longestLimit`` are dropped.
+    ///   - onWait: called when requests start to wait, and again when the wait changes.
     public init(
         _ inner: any Transport, pace: Pace = Pace(), budgets: [String: RateBudget] = [:], time: TimeSource = .system,
         onWait: (@Sendable (RequestWait) -> Void)? = nil
@@ -60,14 +67,17 @@ public final class PacedTransport: Transport, Sendable {
                 }))
     }
 
-    /// What is left at each origin (`https://api.example.org`), as far as it is worth keeping.
+    /// The budgets by origin (`https://api.example.org`) that are worth keeping.
     public var budgets: [String: RateBudget] {
         state.withLock { state in state.lines.mapValues(\.budget).filter(\.value.isWorthKeeping) }
     }
 
-    /// - Throws: also ``TransportError/Kind/rateLimit``, if a server's limit is used up for longer than ``Pace/longestWait``.
+    /// Sends a request when the budget of its origin admits it.
+    ///
+    /// - Throws: ``TransportError/Kind/rateLimit`` if a server limit is exhausted for longer than
+    ///   ``Pace/longestWait``, and the errors of the inner transport.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        // What cannot be sent anyway waits for nothing.
+        // A malformed URL does not wait: the inner transport rejects it.
         guard let url = try? HTTPURL(request.url) else { return try await inner.send(request) }
         let origin = url.origin, started = time.now()
         if let failure = await turn(origin) {
@@ -94,13 +104,13 @@ public final class PacedTransport: Transport, Sendable {
         }
     }
 
-    /// Waits for the turn of a request; nil if it has come.
+    /// Waits until a request is admitted. Returns nil then, and otherwise the reason of a failure.
     private func turn(_ origin: String) async -> Failure? {
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
         }
-        // One that is cancelled just after its turn has come leaves its ticket behind.
+        // A request that is cancelled just after its admission leaves its ticket behind.
         defer { _ = state.withLock { $0.cancelled.remove(ticket) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -117,6 +127,7 @@ public final class PacedTransport: Transport, Sendable {
         }
     }
 
+    /// Removes a request from its queue, or marks it as cancelled if it is not queued yet.
     private func cancel(_ ticket: UInt64, _ origin: String) {
         let waiter = state.withLock { state -> Waiter? in
             guard let index = state.lines[origin]?.waiters.firstIndex(where: { $0.ticket == ticket }) else {
@@ -125,10 +136,11 @@ public final class PacedTransport: Transport, Sendable {
             }
             return state.lines[origin]?.waiters.remove(at: index)
         }
-        // Those behind it are looked at when they would have been: by the timer, or by an answer.
+        // The requests behind it need no admission now: the timer or the next response triggers it.
         waiter?.resume(.cancelled)
     }
 
+    /// Updates the budget with a response, and admits the next requests.
     private func leave(_ origin: String, status: Int, _ headers: HTTPHeaders?) {
         let now = time.now()
         state.withLock { state in
@@ -137,7 +149,7 @@ public final class PacedTransport: Transport, Sendable {
         pump(origin)
     }
 
-    /// Lets through who may go, and looks again when the next one may.
+    /// Admits the requests that the budget allows, and sets a timer for the next one.
     private func pump(_ origin: String) {
         let now = time.now()
         var resumed: [(Waiter, Failure?)] = []

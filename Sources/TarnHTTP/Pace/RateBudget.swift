@@ -1,47 +1,50 @@
-// How fast requests go to one origin: what the user allows, and what the server has said. A value: no clock, no waiting.
+// The budget of one origin: the user's pace and the server's limits. A value: no clock, no waiting.
 
 import Foundation
 
-/// What is left to spend at one origin. `PacedTransport` asks it before every request, and tells it of every answer.
+/// The remaining requests of one origin.
 ///
-/// It can be kept and given back after a restart: a limit that was used up still is.
+/// `PacedTransport` consults it before every request and updates it after every response. It can be
+/// stored and restored after a restart: an exhausted limit stays exhausted.
 public struct RateBudget: Sendable, Hashable, Codable {
-    /// What the server has said of its limits, less what was sent since.
+    /// The server's limits, less the requests sent since.
     public private(set) var limits: [RateLimit] = []
-    /// Nothing is sent before: a server has asked for a pause.
+    /// The end of a pause that the server requested; nil without one.
     public private(set) var pausedUntil: Date?
-    /// A bucket that fills with ``Pace/perSecond``, and when it was looked at last.
+    /// The level of a token bucket that fills at ``Pace/perSecond``.
     private var tokens = 0.0
+    /// The time of the last refill.
     private var filledAt: Date?
-    /// Requests that are not answered yet. Not kept: after a restart there are none.
+    /// The number of requests without a response yet. It is not stored: after a restart it is 0.
     private(set) var underWay = 0
 
     private enum CodingKeys: String, CodingKey { case limits, pausedUntil, tokens, filledAt }
 
+    /// Creates a full budget.
     public init() {}
 
-    /// Whether there is anything that a restart should not forget.
+    /// Whether the budget has anything that must survive a restart.
     public var isWorthKeeping: Bool { pausedUntil != nil || !limits.isEmpty }
 
-    /// What stands against the next request.
+    /// The admission of a request.
     public enum Admission: Sendable, Hashable {
-        /// It may be sent, and has been counted.
+        /// The request may be sent. It is counted.
         case now
-        /// It is asked for again after so long.
+        /// The request has to wait for this duration.
         case later(Duration, reason: Reason)
-        /// It is asked for again when another one is answered.
+        /// The request has to wait for the response to another one.
         case whenAnswered
     }
 
-    /// Whose limit makes a request wait.
+    /// The limit that makes a request wait.
     public enum Reason: String, Sendable, Hashable {
         /// The user's own limit.
         case pace
-        /// The server's.
+        /// The server's limit.
         case limit
     }
 
-    /// Counts a request in, if it may be sent now.
+    /// Admits and counts a request if it may be sent now.
     public mutating func admit(_ pace: Pace, now: Date) -> Admission {
         refill(pace, now: now)
         limits.removeAll { limit in limit.resetsAt.map { $0 <= now } ?? false }
@@ -52,32 +55,33 @@ public struct RateBudget: Sendable, Hashable, Codable {
             if let until { return .later(.seconds(clamping: until.timeIntervalSince(now) + 0.001), reason: .limit) }
         }
         if let perSecond = pace.perSecond {
-            // A rounding less than a whole one is one.
+            // The tolerance covers rounding.
             guard tokens >= 0.999_999 else { return .later(.seconds(clamping: (1 - tokens) / perSecond + 0.001), reason: .pace) }
             tokens -= 1
         }
-        // A stored number may be anything.
+        // A stored number may be damaged: it may be negative.
         for index in limits.indices { limits[index].remaining = max(limits[index].remaining, 0) - 1 }
         underWay += 1
         return .now
     }
 
-    /// Notes that a request was answered, or came to nothing.
+    /// Updates the budget after a response, or after a failure.
     ///
     /// - Parameters:
-    ///   - headers: nil if there was no answer.
-    ///   - longestLimit: how far ahead the server is believed: ``Pace/longestLimit``.
+    ///   - headers: the header fields of the response; nil without one.
+    ///   - longestLimit: the longest time until a reset; longer ones are cut. See
+    ///     ``Pace/longestLimit``.
     public mutating func answered(
         status: Int = 0, _ headers: HTTPHeaders?, now: Date, longestLimit: Duration = .seconds(86_400)
     ) {
         underWay = max(0, underWay - 1)
         guard let headers else { return }
         let horizon = now.addingTimeInterval(longestLimit.inSeconds)
-        // Those under way may not be counted in what it says.
+        // The server may not have counted the requests in progress yet.
         let told = RateLimit.all(in: headers, now: now).map { limit in
             RateLimit(name: limit.name, remaining: limit.remaining - underWay, resetsAt: limit.resetsAt.map { min($0, horizon) })
         }
-        // A limit that is not said to end would be believed for ever.
+        // A limit without a reset time would stay for ever.
         for limit in told.prefix(16) where limit.resetsAt != nil {
             limits.removeAll { $0.name == limit.name }
             limits.append(limit)
@@ -89,14 +93,16 @@ public struct RateBudget: Sendable, Hashable, Codable {
         }
     }
 
-    /// Forgets limits that end later than a server is believed, as earlier versions kept them, or a clock that was wrong. The
-    /// next answer tells them again.
+    /// Drops limits that reset later than a duration from now.
+    ///
+    /// They come from an earlier version or from a wrong clock. The next response renews them.
     public mutating func forgetLimits(beyond longestLimit: Duration, now: Date) {
         let horizon = now.addingTimeInterval(longestLimit.inSeconds)
         limits.removeAll { $0.resetsAt.map { $0 > horizon } ?? true }
         if let pausedUntil, pausedUntil > horizon { self.pausedUntil = nil }
     }
 
+    /// Fills the token bucket.
     private mutating func refill(_ pace: Pace, now: Date) {
         guard let perSecond = pace.perSecond else { return }
         let full = Double(pace.burst)
@@ -104,7 +110,7 @@ public struct RateBudget: Sendable, Hashable, Codable {
             (tokens, self.filledAt) = (full, now)
             return
         }
-        // A clock that was set back gives nothing, and takes nothing.
+        // A clock that was set back neither adds nor removes tokens.
         tokens = min(full, tokens + max(0, now.timeIntervalSince(filledAt)) * perSecond)
         self.filledAt = now
     }

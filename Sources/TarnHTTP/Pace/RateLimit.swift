@@ -1,27 +1,34 @@
-// What a server says about how much it will take: Retry-After, RateLimit and its many older forms. Pure.
+// Parsing of rate limits: Retry-After, RateLimit and its many older forms. Pure.
 
 import Foundation
 
-/// How many more requests a server takes, and until when that counts.
+/// A rate limit of a server.
 public struct RateLimit: Sendable, Hashable, Codable {
-    /// Servers may have several limits side by side, such as one a minute and one an hour.
+    /// The name of the limit.
+    ///
+    /// A server may have several ones, such as one per minute and one per hour.
     public var name: String
-    /// How many more requests the server takes until ``resetsAt``.
+    /// The number of remaining requests until ``resetsAt``.
     public var remaining: Int
-    /// When there are more again; nil if the server does not say.
+    /// The time of the reset; nil if the server does not specify it.
     public var resetsAt: Date?
 
+    /// Creates a limit.
     public init(name: String = "", remaining: Int, resetsAt: Date? = nil) {
         self.name = name
         self.remaining = remaining
         self.resetsAt = resetsAt
     }
 
-    /// All limits that an answer names.
+    /// Returns all limits of a response.
     ///
-    /// Read are `RateLimit` in the form of the IETF's draft (`"default";r=50;t=30`, several with commas between them), the draft's older
-    /// form (`limit=100, remaining=50, reset=30`), and the fields `RateLimit-Remaining` and `RateLimit-Reset`, also with `X-` before them
-    /// and with `Rate-Limit` in two words. What is not a number says nothing.
+    /// Three forms are read:
+    /// 1. `RateLimit` of the IETF draft: `"default";r=50;t=30`, with commas between several limits.
+    /// 2. `RateLimit` of older drafts: `limit=100, remaining=50, reset=30`.
+    /// 3. The fields `RateLimit-Remaining` and `RateLimit-Reset` or `RateLimit-Reset-After`, also
+    ///   prefixed with `X-`, and then also as `X-Rate-Limit-…`.
+    ///
+    /// Values that are not numbers are ignored.
     public static func all(in headers: HTTPHeaders, now: Date) -> [RateLimit] {
         let structured = headers.all("RateLimit").flatMap { self.structured($0, now: now) }
         if !structured.isEmpty { return structured }
@@ -34,14 +41,15 @@ public struct RateLimit: Sendable, Hashable, Codable {
         return []
     }
 
-    /// Whether an answer says that nothing more is taken.
+    /// Returns whether a response reports an exhausted limit.
     static func isUsedUp(_ headers: HTTPHeaders) -> Bool {
         all(in: headers, now: Date(timeIntervalSince1970: 0)).contains { $0.remaining == 0 }
     }
 
-    /// How long an answer asks to wait before the next request; nil if it does not say.
+    /// Returns the delay that a response requests before the next request; nil without one.
     ///
-    /// `Retry-After` (RFC 9110 §10.2.3) goes before the rate limits, which only count where the answer is a refusal.
+    /// `Retry-After` (RFC 9110 §10.2.3) takes precedence over rate limits. Rate limits count only
+    /// for the statuses 403, 429 and 503.
     public static func wait(status: Int, _ headers: HTTPHeaders, now: Date) -> Duration? {
         if let text = headers["Retry-After"], let wait = retryAfter(text, now: now) { return wait }
         guard status == 429 || status == 403 || status == 503 else { return nil }
@@ -49,7 +57,7 @@ public struct RateLimit: Sendable, Hashable, Codable {
         return resets.max().map { .seconds(clamping: $0.timeIntervalSince(now)) }
     }
 
-    /// Seconds or a date; one that has passed is no wait.
+    /// Returns the delay of a `Retry-After` value in seconds or as a date. A past date is no delay.
     static func retryAfter(_ text: String, now: Date) -> Duration? {
         // Some servers send fractions.
         if let seconds = Double(text), isLength(seconds) { return .seconds(clamping: seconds) }
@@ -58,7 +66,7 @@ public struct RateLimit: Sendable, Hashable, Codable {
 
     // MARK: Forms
 
-    /// The draft's `RateLimit` field: a list of items with parameters, or the dictionary of its older versions.
+    /// Parses the draft's `RateLimit` field: items with parameters, or the older dictionary.
     private static func structured(_ value: String, now: Date) -> [RateLimit] {
         let members = split(value, at: UInt8(ascii: ","))
         var old: [String: Int] = [:]
@@ -89,7 +97,10 @@ public struct RateLimit: Sendable, Hashable, Codable {
         return limits
     }
 
-    /// Seconds from now, seconds or milliseconds since 1970, or a date: servers have all of them, and their sizes tell which.
+    /// Parses a reset time.
+    ///
+    /// Servers send seconds from now, seconds or milliseconds since 1970, or a date. The magnitude
+    /// of a number distinguishes its unit.
     private static func reset(_ text: String, now: Date) -> Date? {
         if let number = Double(text), number >= 0, number.isFinite {
             switch number {
@@ -101,16 +112,18 @@ public struct RateLimit: Sendable, Hashable, Codable {
         return HTTPDate.parse(text, now: now) ?? (try? Date(text, strategy: .iso8601))
     }
 
+    /// Parses the first integer of a text, or nil.
     private static func number(_ text: String?) -> Int? {
         guard let text else { return nil }
-        // `100, 100;w=60`, and fractions: the first number is the one that counts.
+        // In `100, 100;w=60` and in fractions, the first number counts.
         let digits = text.drop { $0 == " " }.prefix { $0.isASCII && $0.isNumber }
         return HTTPSyntax.decimal(String(digits))
     }
 
+    /// Returns whether a number of seconds is a valid duration.
     private static func isLength(_ seconds: Double) -> Bool { seconds >= 0 && seconds.isFinite }
 
-    /// The parts between separators outside of quotes, without blanks around them.
+    /// Returns the non-empty parts between separators outside quotes, without surrounding blanks.
     private static func split(_ text: String, at separator: UInt8) -> [String] {
         var parts: [[UInt8]] = [[]]
         var isQuoted = false

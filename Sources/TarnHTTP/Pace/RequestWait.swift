@@ -1,25 +1,27 @@
-// A pause before a request, for progress and logs.
+// Waits before requests, for progress and logs.
 
 import Foundation
 
-/// A wait before a request is sent, or sent again.
+/// A wait before a request is sent or retried.
 public struct RequestWait: Sendable, Hashable {
-    /// Why a request waits.
+    /// The reason of a wait.
     public enum Reason: String, Sendable, Hashable {
         /// The user's own pace.
         case pace
-        /// The server's limit is used up, or the server has asked for a pause.
+        /// The server's limit is exhausted, or the server has requested a pause.
         case limit
-        /// The last try failed.
+        /// The last attempt failed.
         case retry
     }
 
-    /// The server: `https://api.example.org`.
+    /// The origin of the server: `https://api.example.org`.
     public var origin: String
-    /// When the request goes, if nothing else holds it up.
+    /// The time at which the request is sent, if no other limit delays it.
     public var until: Date
+    /// The reason of the wait.
     public var reason: Reason
 
+    /// Creates a wait.
     public init(origin: String, until: Date, reason: Reason) {
         self.origin = origin
         self.until = until

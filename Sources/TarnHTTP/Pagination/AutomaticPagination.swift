@@ -1,27 +1,31 @@
-// Which style an API's pages have, found out from its first one. Pure.
+// Detection of an API's pagination style from its first page. Pure.
 
-/// Finds out how pages follow each other. The first sign counts, the surest first.
+/// The detection of a pagination style from the first page of a scan.
+///
+/// Signs are tried from the most to the least reliable; the first match decides.
 public enum AutomaticPagination {
-    /// What was chosen, and the sign for it.
+    /// A detected style and the sign that led to it.
     public struct Choice: Sendable, Hashable, CustomStringConvertible {
-        /// The style that was chosen.
+        /// The detected style.
         public var pagination: Pagination
-        /// As it is written in a description: `{ cursor: { path: meta.next_cursor, param: cursor } }`.
+        /// The style in the syntax of a description.
+        ///
+        /// Example: `{ cursor: { path: meta.next_cursor, param: cursor } }`.
         public var style: String
-        /// The sign for it, in words.
+        /// The sign that led to the style, in words.
         public var reason: String
 
         public var description: String { "\(style): \(reason)" }
     }
 
-    /// Where bodies have the URL of the next page.
+    /// Common paths of the next page's URL in a body.
     static let links = [
         "next", "next_url", "nextUrl", "next_page_url", "nextLink", "@odata\\.nextLink", "links.next", "_links.next", "paging.next",
         "pagination.next", "pagination.next_url", "pagination.nextUrl", "meta.next", "meta.next_url", "meta.pagination.links.next",
         "info.next", "page.next", "response.next", "data.next",
     ]
 
-    /// Where bodies have a cursor, and by which parameter servers take it.
+    /// Common paths of a cursor in a body, each with the parameter that usually sends it.
     static let cursors = [
         ("next_cursor", "cursor"), ("nextCursor", "cursor"), ("meta.next_cursor", "cursor"), ("meta.nextCursor", "cursor"),
         ("pagination.next_cursor", "cursor"), ("pagination.nextCursor", "cursor"), ("response_metadata.next_cursor", "cursor"),
@@ -30,21 +34,25 @@ public enum AutomaticPagination {
         ("continuationToken", "continuationToken"), ("meta.next_token", "pagination_token"),
     ]
 
-    /// Where bodies say how many pages there are.
+    /// Common paths of the number of pages in a body.
     static let pageCounts = [
         "total_pages", "totalPages", "pages", "last_page", "page_count", "meta.total_pages", "meta.totalPages", "meta.last_page",
         "meta.pagination.total_pages", "meta.pagination.pages", "pagination.total_pages", "pagination.totalPages", "pagination.pages", "info.pages",
         "page.totalPages",
     ]
 
+    /// Common paths of the number of records in a body.
     static let totals = ["total", "total_count", "totalCount", "count", "meta.total", "meta.total_count", "pagination.total"]
 
-    /// The paths of a page's members that mean one of these, in their order.
+    /// Returns the paths of a page's members that have one of the meanings, sorted.
     private static func paths(_ facts: PageFacts, _ meanings: PageEvidence.Meaning...) -> [String] {
         guard !facts.values.isEmpty else { return [] }
         return facts.values.keys.filter { path in PageEvidence.meaning(of: path).map(meanings.contains) ?? false }.sorted()
     }
 
+    /// Detects the style of the first page.
+    ///
+    /// If the page has no sign of another one, the style is ``Pagination/singlePage``.
     static func choose(_ request: PageRequest, _ facts: PageFacts) -> Choice {
         if LinkHeader.target(relation: "next", in: facts.headers) != nil {
             return Choice(pagination: .headerLink(), style: "header_link", reason: "the answer's Link field names a next page")
@@ -55,7 +63,7 @@ public enum AutomaticPagination {
                 pagination: .jsonLink(path: path), style: "{ json_link: { path: '\(path)' } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
-        // Envelopes that are not in the list of the usual ones.
+        // Envelopes that `links` does not list.
         for path in paths(facts, .link, .nextPage) {
             guard let link = facts.values[path], isLink(link) else { continue }
             let parent = [".href", ".url", ".uri"].first(where: path.hasSuffix).map { String(path.dropLast($0.count)) }
@@ -83,6 +91,7 @@ public enum AutomaticPagination {
         return numbered(facts, names)
     }
 
+    /// Detects a style that numbers pages or records.
     private static func numbered(_ facts: PageFacts, _ names: [String]) -> Choice {
         let page = names.first { ["page", "page_number", "pageNumber", "p"].contains($0) }, name = page ?? "page"
         let current = paths(facts, .pageNumber).first
@@ -92,7 +101,7 @@ public enum AutomaticPagination {
                 pagination: .cursor(.init(path: path, sends: .query(name))), style: "{ cursor: { path: \(path), param: \(name) } }",
                 reason: "the answer has the number of a next page at \(path)")
         }
-        // Where the first page has the number 0, the second one has 1.
+        // If the first page has the number 0, the second one has the number 1.
         let isFromZero = page == nil && current.flatMap { facts.number($0) } == 0, start = isFromZero ? 0 : 1
         let known = pageCounts.filter { facts.values[$0] != nil }
         for path in known + paths(facts, .pages, .lastPage).filter({ !known.contains($0) }) {

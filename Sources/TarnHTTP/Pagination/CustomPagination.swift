@@ -1,12 +1,17 @@
-/// A pagination style of the user's own. Two are equal if their names are.
+/// A pagination style that a closure defines.
+///
+/// Two styles are equal if their names and their ``wants`` are equal.
 public struct CustomPagination: Sendable, Hashable {
-    /// Distinguishes it: in messages, and from other styles.
+    /// The name in messages; it distinguishes the style from others.
     public var name: String
-    /// What the closure looks at, beside `Link` and the number of records.
+    /// The facts that the closure reads, besides `Link` and the number of records.
     public var wants: PageWants
-    /// What comes after a page: its request, what it says, and which page it was, from 1. What it throws ends the walk with an error.
+    /// Returns the successor of a page from its request, its facts and its ordinal, counted from 1.
+    ///
+    /// If the closure throws, the scan fails with `PaginationError.refused`.
     public var next: @Sendable (PageRequest, PageFacts, Int) throws -> NextPage
 
+    /// Creates a style.
     public init(
         name: String, wants: PageWants = PageWants(), next: @escaping @Sendable (PageRequest, PageFacts, Int) throws -> NextPage
     ) {

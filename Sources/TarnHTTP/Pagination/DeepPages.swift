@@ -1,21 +1,22 @@
-// Servers that refuse pages that are too far in, and how a walk goes on all the same; and where a walk is, as text.
+// Continuation of scans on servers that refuse deep pages.
 
-/// A walk that is refused its next page begins again, behind the last record that it has seen.
+/// The rule by which a scan restarts behind its last record when the server refuses deep pages.
 ///
-/// The list has to be in the order of the attribute that is sent. Records that have the same value as the last one come again, and are
-/// recognised by their keys.
+/// The list must be in the order of the attribute that is sent. Records with the same value as the
+/// last one are listed again; their keys identify them.
 public struct DeepPages: Sendable, Hashable {
-    /// Refusals that mean that a page is too far in.
+    /// The status codes of a refusal of a deep page.
     public var statuses: [ClosedRange<Int>]
-    /// How many records can be had before the server refuses; nil to try.
+    /// The number of records that the server lists before it refuses; nil if unknown.
     public var records: Int?
-    /// How many pages can be had before the server refuses; nil to try.
+    /// The number of pages that the server lists before it refuses; nil if unknown.
     public var pages: Int?
-    /// What the first request is given: `since`, say.
+    /// The parameter of the restarted first request, such as `since`.
     public var sends: Pagination.ParameterPlace
-    /// Where a record has its value.
+    /// The key path of the value in a record.
     public var path: String
 
+    /// Creates a rule.
     public init(
         statuses: [ClosedRange<Int>] = [], records: Int? = nil, pages: Int? = nil, sends: Pagination.ParameterPlace, path: String
     ) {
@@ -26,6 +27,7 @@ public struct DeepPages: Sendable, Hashable {
         self.path = path
     }
 
+    /// Returns whether the scan has reached the number of pages or of records.
     func isReached(pages: Int, records: Int) -> Bool {
         self.pages.map { pages >= $0 } ?? false || self.records.map { records >= $0 } ?? false
     }

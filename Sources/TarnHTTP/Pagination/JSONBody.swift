@@ -1,26 +1,29 @@
-/// A JSON value that is sent.
+/// A JSON value of a request body.
 public indirect enum JSONBody: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// As it is written.
+    /// A number in its literal form.
     case number(String)
     case string(String)
     case array([JSONBody])
-    /// In this order.
+    /// An object; the order of its members is kept.
     case object([Member])
 
-    /// A key and its value.
+    /// A member of an object.
     public struct Member: Sendable, Hashable {
+        /// The key, unescaped.
         public var key: String
+        /// The value.
         public var value: JSONBody
 
+        /// Creates a member.
         public init(_ key: String, _ value: JSONBody) {
             self.key = key
             self.value = value
         }
     }
 
-    /// What a scalar says; nil for null and what is no scalar.
+    /// The text of a boolean, number or string; nil for null, arrays and objects.
     var scalarText: String? {
         switch self {
         case .bool(let value): value ? "true" : "false"
@@ -29,7 +32,9 @@ public indirect enum JSONBody: Sendable, Hashable {
         }
     }
 
-    /// The value that keys lead to. What is set takes the place of whatever is in the way.
+    /// The value at a path of keys.
+    ///
+    /// A set replaces every value on the path that is not an object.
     package subscript(path: [String]) -> JSONBody? {
         get {
             guard let key = path.first else { return self }
@@ -50,7 +55,7 @@ public indirect enum JSONBody: Sendable, Hashable {
         }
     }
 
-    /// Compact JSON.
+    /// The value as compact JSON.
     public var text: String {
         switch self {
         case .null: "null"
@@ -63,7 +68,7 @@ public indirect enum JSONBody: Sendable, Hashable {
         }
     }
 
-    /// RFC 8259 §7.
+    /// Returns a string literal as RFC 8259 §7 requires.
     private static func quoted(_ text: String) -> String {
         var output = "\""
         for scalar in text.unicodeScalars {

@@ -7,7 +7,9 @@ public struct Link: Sendable, Hashable {
     /// The context of the link if it is not the resource that was requested.
     public var anchor: String?
 
-    /// Whether the link has this relation type. Relation types are compared without case (RFC 8288 §2.1).
+    /// Returns whether the link has a relation type.
+    ///
+    /// Relation types are compared without case (RFC 8288 §2.1).
     public func has(relation: String) -> Bool {
         relations.contains { HTTPHeaders.same($0, relation) }
     }

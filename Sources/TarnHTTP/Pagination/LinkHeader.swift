@@ -1,12 +1,14 @@
-// The Link header field (RFC 8288), by which a page names the next one. Pure.
+// The Link header field (RFC 8288), which names the next page. Pure.
 
-/// Reads `Link` fields by the algorithms of RFC 8288 appendix B, with one difference: what is not a link is skipped up
-/// to the next comma, so that one malformed link does not hide those after it.
+/// A parser of `Link` fields by the algorithms of RFC 8288 appendix B.
+///
+/// One difference: text that is not a link is skipped up to the next comma. One malformed link does
+/// not hide the links after it.
 public enum LinkHeader {
-    /// The target of the first link with this relation in all `Link` fields, or nil.
+    /// Returns the target of the first link with a relation type in all `Link` fields, or nil.
     ///
-    /// Links with an anchor speak of another resource and are passed over (RFC 8288 §3.2). The target is as written:
-    /// resolve it against the URL that was requested.
+    /// Links with an anchor describe another resource and are skipped (RFC 8288 §3.2). The target
+    /// is as written: resolve it against the URL of the request.
     public static func target(relation: String, in headers: HTTPHeaders) -> String? {
         for value in headers.all("Link") {
             for link in parse(value) where link.has(relation: relation) && (link.anchor ?? "").isEmpty {
@@ -16,7 +18,7 @@ public enum LinkHeader {
         return nil
     }
 
-    /// All links of one field value, in order.
+    /// Returns all links of one field value, in order.
     public static func parse(_ value: String) -> [Link] {
         var parser = Parser(rest: Array(value.utf8)[...])
         var links: [Link] = []
@@ -29,7 +31,9 @@ public enum LinkHeader {
 
     private struct Parser {
         var rest: ArraySlice<UInt8>
-        /// Once none is left, none is looked for: a field of nothing but `<` would be read to its end again and again.
+        /// False once no `>` is left.
+        ///
+        /// Otherwise a field of many `<` would be searched in quadratic time.
         private var hasBracket = true
 
         init(rest: ArraySlice<UInt8>) { self.rest = rest }
@@ -58,7 +62,7 @@ public enum LinkHeader {
                 anchor: anchor)
         }
 
-        // RFC 8288 B.3: one turn of its loop.
+        // RFC 8288 B.3: one iteration of its loop.
         private mutating func parameter() -> (name: String, value: String)? {
             skipWhitespace()
             guard rest.first == UInt8(ascii: ";") else { return nil }
@@ -90,7 +94,7 @@ public enum LinkHeader {
             return String(decoding: output, as: UTF8.self)
         }
 
-        /// Up to and including the next comma outside quotes.
+        /// Skips up to and including the next comma outside quotes.
         mutating func skipToNextLink() {
             while let byte = rest.first {
                 switch byte {

@@ -1,8 +1,9 @@
-/// What follows a page.
+/// The successor of a page.
 public enum NextPage: Sendable, Hashable {
-    /// This reference is next; it may be relative, and it has not been checked: `PageSequence` does that.
+    /// A URL reference to the next page. It may be relative, and only `PageSequence` checks it.
     case next(String)
-    /// The same URL with another body.
+    /// The URL of the page, with another body.
     case nextBody(RequestBody)
+    /// The page is the last one.
     case end
 }

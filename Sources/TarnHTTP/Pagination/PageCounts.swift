@@ -1,13 +1,13 @@
 /// The counts of a page at the paths that its style declares.
 struct PageCounts {
-    /// Header fields in which servers say how many records there are.
+    /// Header fields in which servers report the number of records or pages.
     static let fields = ["X-Total-Count", "X-Total", "X-Total-Pages"]
 
     var total: Int?
     var totalPages: Int?
     var hasMore: Bool?
 
-    /// Whether nothing that is declared tells the end.
+    /// Whether the page has none of the declared counts and flags.
     var isUndecided: Bool { total == nil && totalPages == nil && hasMore == nil }
 
     init(_ facts: PageFacts, total: String?, totalPages: String?, hasMore: String?) {
@@ -16,9 +16,9 @@ struct PageCounts {
         self.hasMore = facts.flag(hasMore)
     }
 
-    /// Whether there is another page.
+    /// Returns whether there is another page.
     ///
-    /// - Throws: `PaginationError.shrunk` if the walk would end although the page says that there is more.
+    /// - Throws: `PaginationError.shrunk` if the page is empty although it reports more records.
     func goesOn(
         _ facts: PageFacts, size: Pagination.PageSize?, end: Pagination.End, listed: Int, pages: Int
     ) throws(PaginationError) -> Bool {

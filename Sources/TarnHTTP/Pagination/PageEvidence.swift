@@ -1,21 +1,21 @@
-// Signs in a page that there is more than a walk takes. Pure: facts in, a sign out.
+// Evidence in a page of records that a scan does not reach. Pure.
 
-/// A sign that there are records beyond the end of a walk.
+/// Evidence of records beyond the end of a scan.
 public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
-    /// The header field, or the path in the body, that has the sign.
+    /// The header field, or the path in the body, with the evidence.
     public var name: String
-    /// Its meaning, in words: `says that there are 100 records`.
+    /// The meaning of the value, in words: `says that there are 100 records`.
     public var meaning: String
 
     public var description: String { "\(name) \(meaning)" }
 
-    /// The treatment of signs that there is more than a walk has taken.
+    /// The treatment of evidence of more records than a scan has listed.
     public enum Rule: Sendable, Hashable {
-        /// The walk ends with an error.
+        /// The scan fails.
         case fail
-        /// No sign counts: one page, or what the style takes, is everything that is wanted.
+        /// All evidence is ignored: the pages that the style reaches are the whole result.
         case ignore
-        /// Signs at these paths, and in these header fields, do not count: they are about something else.
+        /// Evidence at these paths, and in these header fields, is ignored.
         case ignoring(Set<String>)
 
         func ignores(_ name: String) -> Bool {
@@ -27,15 +27,20 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Header fields with signs. What is stored of an answer keeps them.
+    /// Header fields with evidence. A stored response keeps them.
     package static let fields =
         totalFields + pageCountFields + nextFields + ["Content-Range"]
     static let totalFields = ["X-Total-Count", "X-Total", "X-WP-Total", "X-Pagination-Total-Count", "X-Total-Results", "Total-Count"]
     static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages", "X-Pagination-Page-Count"]
     static let nextFields = ["X-Next-Page", "X-Next-Cursor", "X-Next-Token"]
 
-    /// Names that are read in objects around the list of records, in objects that are entered, and of objects that are entered. Case and
-    /// punctuation do not count.
+    /// The names of members that are read around the list of records.
+    ///
+    /// Case and punctuation are ignored.
+    ///
+    /// - `scalars`: read in the objects around the list and in the objects that are entered.
+    /// - `nested`: read only in objects that are entered.
+    /// - `objects`: the objects that are entered.
     package static let memberNames: (scalars: [String], nested: [String], objects: [String]) = (
         Array(meanings.keys) + ["offset", "limit"], ["href", "url", "uri", "rel", "relation", "after", "value", "number"],
         [
@@ -48,16 +53,16 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of members that matter to pagination.
     enum Meaning: Sendable {
         case link, cursor
-        /// A page's number or its URL.
+        /// The number or the URL of the next page.
         case nextPage
-        /// True if there is more, and true if there is none.
+        /// A flag: `more` is true if there are more records, `last` if there are none.
         case more, last
         case total, count, pages, pageNumber
-        /// The number of the last page, or whether this is the last one.
+        /// The number of the last page, or a flag that this page is the last one.
         case lastPage
     }
 
-    /// By name, in lower case and without punctuation.
+    /// Meanings by name, in lower case and without punctuation.
     static let meanings: [String: Meaning] = {
         var meanings: [String: Meaning] = [:]
         func add(_ meaning: Meaning, _ names: String) { for name in names.split(separator: " ") { meanings[String(name)] = meaning } }
@@ -75,7 +80,10 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return meanings
     }()
 
-    /// The meaning of the value at a path: by its last key, or by the one before for `next.href`, `total.value` and `page.number`.
+    /// Returns the meaning of the value at a path.
+    ///
+    /// The last key decides, or the last two for paths such as `next.href`, `total.value` and
+    /// `page.number`.
     static func meaning(of path: String) -> Meaning? {
         var keys: [String] = [""], isEscaped = false, isIndex = false
         for scalar in path.unicodeScalars {
@@ -110,20 +118,24 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What a walk has taken when a page ends it.
+    /// The progress of a scan at the page that ends it.
     struct Taken {
+        /// The request for the page.
         var request: PageRequest
-        /// Pages, this one included.
+        /// The number of pages, this one included.
         var pages: Int
-        /// Records of these pages.
+        /// The number of records of these pages; `.max` if it is unknown.
         var records: Int
-        /// Whether the style ends at a page without records, whatever else this page has.
+        /// Whether the style stops at a page without records, regardless of the rest of the page.
         var endsAtEmptyPage = false
-        /// The smallest count that pages of the walk have at a path: what is inserted meanwhile is not missing.
+        /// The smallest count at each path among the pages of the scan.
+        ///
+        /// A later count may include records that were inserted during the scan; those are not
+        /// missing.
         var counts: [String: Int] = [:]
-        /// Whether a link leads to a page that was taken.
+        /// Returns whether a link leads to a page that was already fetched.
         var isTaken: (String) -> Bool = { _ in false }
-        /// Whether what the style is declared to look at says that this is the last page.
+        /// Whether a value that the style declares marks this page as the last one.
         var isDeclaredOver = false
 
         init(_ request: PageRequest, pages: Int, records: Int) {
@@ -132,14 +144,16 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             self.records = records
         }
 
+        /// Creates the progress at a page from the style of the scan and its first request.
+        ///
         /// - Parameters:
-        ///   - first: the request for the walk's first page, as it is described.
-        ///   - pages: which page this is, from 1.
-        ///   - records: how many were listed, this page included.
+        ///   - first: the first request of the scan, as described.
+        ///   - pages: the ordinal of this page, counted from 1.
+        ///   - records: the number of records listed so far, this page included.
         init(by style: Pagination, _ request: PageRequest, _ facts: PageFacts, first: PageRequest, pages: Int, records: Int) {
             let passed = first.passedOver
             self.init(request, pages: pages.addingClamped(passed.pages), records: records.addingClamped(passed.records))
-            // The size of the pages before is not known.
+            // The size of the skipped pages is unknown.
             if passed.pages > 0 { self.records = .max }
             endsAtEmptyPage = style.isCounted
             switch style {
@@ -157,7 +171,10 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The counts of a page at their paths. A total that is less than the page itself lists is none.
+    /// Returns the counts of a page and their paths.
+    ///
+    /// A total below the number of records of the page is dropped, and so is a number of pages of
+    /// 0.
     static func counts(_ facts: PageFacts) -> [(name: String, isPages: Bool, count: Int)] {
         var counts: [(name: String, isPages: Bool, count: Int)] = []
         for field in totalFields { if let count = facts.headers[field].flatMap({ Int($0) }) { counts.append((field, false, count)) } }
@@ -174,14 +191,14 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return counts.filter { $0.isPages ? $0.count > 0 : $0.count >= facts.recordCount }
     }
 
-    /// `items 0-9/100` (RFC 9110 §14.4); ranges of bytes are about something else.
+    /// Returns 100 for `items 0-9/100` (RFC 9110 §14.4); nil for byte ranges, which are not counts.
     private static func rangeSize(_ value: String) -> Int? {
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, !HTTPHeaders.same(String(parts[0]), "bytes"), let slash = parts[1].lastIndex(of: "/") else { return nil }
         return Int(parts[1][parts[1].index(after: slash)...])
     }
 
-    /// The first sign that there is more than was taken, the surest first; nil if there is none.
+    /// Returns the most reliable evidence of more records than the scan has listed, or nil.
     static func find(_ facts: PageFacts, _ taken: Taken, _ rule: Rule = .fail) -> PageEvidence? {
         if rule == .ignore { return nil }
         let paths = facts.values.isEmpty ? [] : facts.values.keys.sorted().compactMap { path in meaning(of: path).map { (path, $0) } }
@@ -197,7 +214,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return counted(facts, taken, paths, isOver: isOver == true, rule)
     }
 
-    /// Whether a flag of the page declares it the last one; nil if none does.
+    /// Returns whether a flag declares this page the last one; nil without such a flag.
     private static func isOver(_ facts: PageFacts, _ paths: [(String, Meaning)]) -> Bool? {
         for (path, meaning) in paths {
             switch (meaning, facts.values[path]) {
@@ -209,13 +226,14 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
+    /// Returns evidence that names a next page, or nil.
     private static func successor(
         _ facts: PageFacts, _ taken: Taken, _ paths: [(String, Meaning)], isOver: Bool, _ rule: Rule
     ) -> PageEvidence? {
         if !rule.ignores("Link"), let link = LinkHeader.target(relation: "next", in: facts.headers), !taken.isTaken(link) {
             return PageEvidence(name: "Link", meaning: "names a next page, \(Redaction.url(link))")
         }
-        // A number of a page that is not behind this one leads nowhere.
+        // A page number names a next page only if it is above the current one.
         let current = paths.first { $0.1 == .pageNumber }.flatMap { facts.number($0.0) } ?? taken.pages
         func leads(_ text: String) -> Bool { Int(text).map { $0 > current } ?? !["", "null", "false"].contains(text) }
         for field in nextFields where !rule.ignores(field) {
@@ -239,7 +257,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return linkList(facts, taken, rule)
     }
 
-    /// `links: [{ rel: next, href: … }]`.
+    /// Returns evidence from a list of links: `links: [{ rel: next, href: … }]`.
     private static func linkList(_ facts: PageFacts, _ taken: Taken, _ rule: Rule) -> PageEvidence? {
         for path in facts.values.keys.sorted() {
             guard facts.values[path] == "next", path.hasSuffix("].rel") || path.hasSuffix("].relation"), let dot = path.lastIndex(of: ".") else { continue }
@@ -252,6 +270,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
+    /// Returns evidence from counts of pages and records, or nil.
     private static func counted(
         _ facts: PageFacts, _ taken: Taken, _ paths: [(String, Meaning)], isOver: Bool, _ rule: Rule
     ) -> PageEvidence? {
@@ -259,12 +278,12 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         for (name, isPages, count) in counts where isPages && !rule.ignores(name) {
             if min(count, taken.counts[name] ?? count) > taken.pages { return PageEvidence(name: name, meaning: "says that there are \(count) pages") }
         }
-        // The flag is about this page: whether those before were taken without gaps the total knows.
+        // The flag concerns only this page. A gap before it shows only in the total.
         if isOver, taken.pages == 1 { return nil }
         for (name, isPages, count) in counts where !isPages && !rule.ignores(name) {
             guard min(count, taken.counts[name] ?? count) > taken.records else { continue }
             if meaning(of: name) == .count {
-                // It may be the page's own, or repeat the size that was asked for.
+                // A `count` may be the count of this page, or repeat the requested size.
                 if hasTotal || taken.request.hasValue(count) { continue }
             }
             return PageEvidence(name: name, meaning: "says that there are \(count) records")
@@ -276,19 +295,19 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
 
     private static func shown(_ text: String) -> String { text.utf8.count > 60 ? text.prefix(40) + "…" : text }
 
-    /// A member called `next` may also hold a number, or a cursor.
+    /// Returns whether a text is a link: a member named `next` may also hold a number or a cursor.
     static func isLink(_ text: String) -> Bool {
         text.hasPrefix("http://") || text.hasPrefix("https://") || text.hasPrefix("/") || text.hasPrefix("?")
     }
 }
 
 extension PageRequest {
-    /// Whether a parameter of the request has this number.
+    /// Returns whether a query parameter, or a member of the body, has this number.
     fileprivate func hasValue(_ number: Int) -> Bool {
         QueryParameters.values(in: url).contains { Int($0.value) == number } || body?.text.contains(":\(number)") == true
     }
 
-    /// How many records, or pages, the request itself passes over.
+    /// The number of records, or of pages, that the request itself skips.
     var passedOver: (records: Int, pages: Int) {
         var passed = (records: 0, pages: 0)
         for (name, value) in QueryParameters.values(in: url) {

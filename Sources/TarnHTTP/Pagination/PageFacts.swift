@@ -1,35 +1,38 @@
-// What is known of a page that was answered: as much as its successor depends on, and no more. It can be stored.
+// The facts about a fetched page that determine its successor, and no more. They can be stored.
 
-/// What a page says that its successor may depend on.
+/// The facts about a page on which its successor may depend.
 public struct PageFacts: Sendable, Hashable {
-    /// The header fields of the answer.
+    /// The header fields of the response.
     public var headers: HTTPHeaders
-    /// How many records it lists.
+    /// The number of records that the page lists.
     public var recordCount: Int
-    /// What stands in the body at the paths that ``Pagination/wants`` names: texts as they are, numbers and booleans as they are written. What
-    /// is not there, or null, or no scalar, is missing.
+    /// The scalars of the body at the paths of ``Pagination/wants``.
+    ///
+    /// Strings are unescaped; numbers and booleans are literal. A path is absent if its value is
+    /// missing, null or no scalar.
     public var values: [String: String]
-    /// What the records have at the path that ``Pagination/wants`` names; nil if none has anything there.
+    /// The values of the records at the path of ``Pagination/wants``; nil if no record has a value.
     public var records: RecordValues?
-    /// Equal for pages that list the same records in the same order; nil if that is not known.
+    /// A digest of the listed records and their order; nil if it is unknown.
     public var digest: Int?
 
-    /// Of one attribute of all records of a page.
+    /// The values of one attribute of all records of a page.
     public struct RecordValues: Sendable, Hashable {
-        /// The last record's that has one.
+        /// The value of the last record that has one.
         public var last: String
-        /// Numbers are compared as numbers, texts by their bytes.
+        /// The smallest value. Integers are compared as numbers, other texts by their bytes.
         public var smallest: String
-        /// As `smallest` is found.
+        /// The largest value, in the order of `smallest`.
         public var largest: String
 
+        /// Creates the values of one attribute.
         public init(last: String, smallest: String, largest: String) {
             self.last = last
             self.smallest = smallest
             self.largest = largest
         }
 
-        /// Nil if there are no values.
+        /// Creates the values from those of the records in order; nil if there are none.
         public init?(_ values: [String]) {
             guard let last = values.last, let smallest = values.min(by: RecordValues.precedes), let largest = values.max(by: RecordValues.precedes)
             else { return nil }
@@ -42,6 +45,7 @@ public struct PageFacts: Sendable, Hashable {
         }
     }
 
+    /// Creates the facts about a page.
     public init(
         headers: HTTPHeaders = HTTPHeaders(), recordCount: Int, values: [String: String] = [:], records: RecordValues? = nil, digest: Int? = nil
     ) {
@@ -52,6 +56,9 @@ public struct PageFacts: Sendable, Hashable {
         self.digest = digest
     }
 
+    /// Returns the flag at a path; nil if the value is no boolean.
+    ///
+    /// `1` is true, `0` and an empty text are false.
     func flag(_ path: String?) -> Bool? {
         switch path.flatMap({ values[$0] }) {
         case "true", "1": true
@@ -60,5 +67,6 @@ public struct PageFacts: Sendable, Hashable {
         }
     }
 
+    /// Returns the integer at a path, or nil.
     func number(_ path: String?) -> Int? { path.flatMap { values[$0] }.flatMap { Int($0) } }
 }

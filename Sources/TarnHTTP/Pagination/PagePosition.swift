@@ -1,4 +1,4 @@
-/// Where a walk is.
+/// The position of a scan: its next request and its progress since the last restart.
 struct PagePosition {
     var request: PageRequest
     var pages = 0
@@ -14,10 +14,10 @@ struct PagePosition {
         self.last = last
     }
 
-    /// A URL, or JSON if there is more to say.
+    /// The position as text: the URL, or a JSON object if the URL is not enough.
     var text: String {
         guard request.body != nil || last != nil else { return request.url }
-        // In the order of the keys.
+        // Members are in the order of their keys.
         var members: [JSONBody.Member] = []
         if last != nil, let after { members.append(.init("after", .string(after))) }
         if case .form(let fields) = request.body {
@@ -32,7 +32,9 @@ struct PagePosition {
         return JSONBody.object(members + [.init("url", .string(request.url))]).text
     }
 
-    /// - Parameter request: what the first page is asked for by, which has the same form.
+    /// Parses a position.
+    ///
+    /// - Parameter request: the first request of the scan, whose body has the same form.
     init(text: String, like request: PageRequest) {
         guard text.hasPrefix("{"), let stored = JSONBody(parsing: text), let url = stored.text(of: "url") else {
             self.init(request: PageRequest(url: text, body: request.body), pages: 0, records: 0, after: nil, last: nil)
@@ -48,7 +50,7 @@ struct PagePosition {
                     return .init(name, value)
                 })
         }
-        // A count that no walk reaches: the store is damaged. What is added to it must not overflow.
+        // A larger count comes from a damaged store. The limit keeps additions from overflowing.
         func count(_ key: String) -> Int { min(max(stored[[key]]?.scalarText.flatMap { Int($0) } ?? 0, 0), Int(Int32.max)) }
         self.init(
             request: PageRequest(url: url, body: body), pages: count("pages"), records: count("records"),

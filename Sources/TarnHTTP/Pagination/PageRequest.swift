@@ -1,10 +1,11 @@
 /// The request for a page.
 public struct PageRequest: Sendable, Hashable {
-    /// Absolute.
+    /// The absolute URL.
     public var url: String
-    /// Nil for a request without a body.
+    /// The body; nil for a request without one.
     public var body: RequestBody?
 
+    /// Creates a request.
     public init(url: String, body: RequestBody? = nil) {
         self.url = url
         self.body = body

@@ -1,14 +1,14 @@
-// Where a page is in its list when only its request is known: numbered pages say it.
+// Positions of pages that were not reached from the page before.
 
 extension PageSequence {
-    /// Goes to a page that was not reached from the one before it.
+    /// Moves to a page that was not reached from the page before.
     ///
     /// - Parameters:
-    ///   - url: of the page, at the API's base or where links may lead.
-    ///   - position: the page's number, from 1, and how many records the pages before it list, if
-    ///     that is known.
-    ///   - facts: of the page. Without a position, a number or an offset in the request tells it as
-    ///     far as possible.
+    ///   - url: the URL of the page, at the API's base or where links may lead.
+    ///   - position: the ordinal of the page, counted from 1, and the number of records on the
+    ///     pages before it; nil if unknown.
+    ///   - facts: the facts about the page. Without a position, they and a page number or an offset
+    ///     in the request give it as far as possible.
     /// - Throws: `PaginationError.malformed` or `.foreign`.
     public mutating func move(to url: String, position: (ordinal: Int, listed: Int)?, _ facts: PageFacts)
         throws(PaginationError)
@@ -24,10 +24,11 @@ extension PageSequence {
 }
 
 extension Pagination {
-    /// The number of a page, and how many records the pages before it list; nil if the request does
-    /// not tell.
+    /// Returns the ordinal of a page and the number of records on the pages before it.
+    ///
+    /// Returns nil if the request does not reveal them.
     fileprivate func position(of request: PageRequest, _ facts: PageFacts) -> (ordinal: Int, listed: Int)? {
-        /// How many steps of a size lie before a number; nil if it cannot be one of theirs.
+        /// Returns the number of whole steps from a start to a number, or nil.
         func steps(_ number: Int, from start: Int, by size: Int) -> Int? {
             let (distance, overflow) = number.subtractingReportingOverflow(start)
             guard !overflow, distance >= 0, size > 0 else { return nil }

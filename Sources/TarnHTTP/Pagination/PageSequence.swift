@@ -1,6 +1,7 @@
-// One walk over the pages of an endpoint, with its guards: no page twice, no endless walk, no foreign server. Pure.
+// One scan of an endpoint's pages and its guards: no repeated page, no endless scan, no foreign
+// server. Pure.
 
-/// The pages of one walk, as a value: take `request`, send it, then `advance`.
+/// The pages of one scan, as a value: read `request`, send it, then call `advance`.
 ///
 ///     var pages = try PageSequence(pagination, url: url, base: base, aliases: aliases)
 ///     repeat {
@@ -8,25 +9,32 @@
 ///         …
 ///     } while try pages.advance(PageFacts(headers: response.headers, recordCount: count))
 public struct PageSequence: Sendable, Hashable {
-    /// Where a walk's links may lead, and how far.
+    /// The servers to which links may lead, and the limits of a scan.
     public struct Bounds: Sendable, Hashable {
-        /// Where the API is reached.
+        /// The base URL of the API.
         public var base: String
-        /// Other base URLs by which the API names itself in its links; they are followed at `base`.
+        /// Other base URLs that the API uses for itself in links.
+        ///
+        /// Such links are followed at `base`.
         public var aliases: [String]
-        /// Base URLs of other servers to which links may lead. What is sent there carries no credentials.
+        /// Base URLs of other servers to which links may lead.
+        ///
+        /// Requests to them carry no credentials.
         public var follows: [String]
-        /// How many pages a walk may have.
+        /// The maximum number of pages.
         public var pageLimit: Int
-        /// Nil for no limit.
+        /// The maximum number of records; nil for no limit.
         public var recordLimit: Int?
-        /// Whether the walk ends quietly at a limit; otherwise that is an error.
+        /// Whether the scan stops at a limit without an error.
         public var stopsAtLimit: Bool
-        /// A query parameter that holds a key: servers repeat it in their links, and it is taken out.
+        /// The query parameter that carries a key.
+        ///
+        /// Servers repeat it in links; it is removed from them.
         public var secretParameter: String?
-        /// Which signs count that there is more than the walk takes: a walk that ends at a page with one is an error.
+        /// The treatment of evidence, on the last page, of more records than the scan has listed.
         public var more = PageEvidence.Rule.fail
 
+        /// Creates bounds.
         public init(
             base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000, recordLimit: Int? = nil,
             stopsAtLimit: Bool = false, secretParameter: String? = nil
@@ -41,29 +49,29 @@ public struct PageSequence: Sendable, Hashable {
         }
     }
 
-    /// How the pages follow each other.
+    /// The pagination style.
     public let pagination: Pagination
-    /// Where links may lead, and how far.
+    /// The servers to which links may lead, and the limits of the scan.
     public let bounds: Bounds
-    /// What to do about a server that refuses pages that are too far in.
+    /// The rule for a server that refuses deep pages; nil for no restarts.
     public let deep: DeepPages?
-    /// The page to request.
+    /// The request for the current page.
     public private(set) var request: PageRequest
-    /// Which page it is, from 1.
+    /// The ordinal of the current page, counted from 1.
     public private(set) var ordinal = 1
-    /// How many records the pages before listed.
+    /// The number of records that the pages before the current one list.
     public private(set) var listed = 0
-    /// What ``Pagination/automatic`` has chosen, once a page was seen.
+    /// The choice of ``Pagination/automatic``; nil until the first page was read.
     public private(set) var choice: AutomaticPagination.Choice?
-    /// Whether a limit has ended the walk before its end.
+    /// Whether a limit stopped the scan before its last page.
     public private(set) var isCutOff = false
 
     private let first: PageRequest
     private var visited: Set<PageRequest>
     private var lastDigest: Int?
-    /// Pages and records since the walk began again, and the value behind which it did.
+    /// The progress since the last restart, and the value behind which the scan restarted.
     private var window = Window()
-    /// The smallest counts that pages of the window have, by where they have them.
+    /// The smallest counts on pages of the window, by path or header field.
     private var counts: [String: Int] = [:]
 
     private struct Window: Sendable, Hashable {
@@ -73,10 +81,10 @@ public struct PageSequence: Sendable, Hashable {
         var lastValue: String?
     }
 
-    /// The URL of the page to request.
+    /// The URL of the current page.
     public var url: String { request.url }
 
-    /// A walk that begins at the first page of a request.
+    /// Creates a scan that starts at the first page of a request.
     ///
     /// - Throws: `PaginationError.malformed` if the URL or `base` is not a URL.
     public init(
@@ -95,26 +103,28 @@ public struct PageSequence: Sendable, Hashable {
         visited = [request]
     }
 
-    /// The same with a URL and without a body.
+    /// Creates a scan from a URL, for requests without a body.
     public init(
         _ pagination: Pagination, url: String, base: String, aliases: [String] = [], pageLimit: Int = 10_000
     ) throws(PaginationError) {
         try self.init(pagination, PageRequest(url: url), Bounds(base: base, aliases: aliases, pageLimit: pageLimit))
     }
 
-    /// What has to be known of every page.
+    /// The parts of a page that ``advance(_:answeredBy:)`` needs.
     public var wants: PageWants {
         var wants = pagination.wants
         if let deep { wants.record = deep.path }
         return wants
     }
 
-    /// The next request if header fields alone decide it; nil if the whole page has to be read first, or if the walk ends or fails there.
-    /// ``advance(_:answeredBy:)`` says which.
+    /// Returns the next request if header fields alone determine it.
+    ///
+    /// Returns nil if the whole page must be read first, or if the scan ends or fails at this page;
+    /// ``advance(_:answeredBy:)`` distinguishes these cases.
     public func next(byHeaders headers: HTTPHeaders, answeredBy: String? = nil) -> PageRequest? {
         guard deep == nil, bounds.recordLimit == nil else { return nil }
         if pagination == .automatic {
-            // A Link field decides the style, whatever the body has.
+            // A Link field decides the style, regardless of the body.
             guard choice?.pagination.needsHeadersOnly ?? (LinkHeader.target(relation: "next", in: headers) != nil) else { return nil }
         } else if !pagination.needsHeadersOnly {
             return nil
@@ -124,19 +134,21 @@ public struct PageSequence: Sendable, Hashable {
         return copy.request
     }
 
-    /// ``advance(_:answeredBy:)`` for styles that need no value of the body.
+    /// Advances like ``advance(_:answeredBy:)``, for styles that need no value of the body.
     public mutating func advance(
         headers: HTTPHeaders, recordCount: Int, answeredBy: String? = nil
     ) throws(PaginationError) -> Bool {
         try advance(PageFacts(headers: headers, recordCount: recordCount), answeredBy: answeredBy)
     }
 
-    /// Goes to the page after the current one; false, and nothing changes, if the current one was the last.
+    /// Advances to the next page. Returns false, and changes no position, if there is none.
     ///
     /// - Parameters:
-    ///   - facts: of the current page; of a page answered 304, the stored ones.
-    ///   - answeredBy: the URL that answered, if it was not `url` because of redirects: what links are relative to.
-    /// - Throws: `PaginationError`; nothing changes.
+    ///   - facts: the facts about the current page; for a 304 response, the stored ones.
+    ///   - answeredBy: the URL that links are relative to, if redirects made it different from
+    ///     `url`.
+    /// - Returns: false if the current page is the last one, or if a limit stops the scan.
+    /// - Throws: `PaginationError`; the sequence is unchanged.
     public mutating func advance(_ facts: PageFacts, answeredBy: String? = nil) throws(PaginationError) -> Bool {
         var style = pagination, choice = choice
         if pagination == .automatic {
@@ -146,7 +158,7 @@ public struct PageSequence: Sendable, Hashable {
         }
         if style.isCounted, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 { throw .samePage(url: request.url) }
         let sum = self.listed.addingClamped(facts.recordCount)
-        // A total counts from where the walk began again.
+        // After a restart, a total counts the records behind the restart.
         let listed = window.after == nil ? sum : window.records.addingClamped(facts.recordCount)
         var counts = counts
         for found in PageEvidence.counts(facts) { counts[found.name] = min(found.count, counts[found.name] ?? found.count) }
@@ -180,14 +192,14 @@ public struct PageSequence: Sendable, Hashable {
         ordinal = ordinal.addingClamped(1)
         self.listed = sum
         lastDigest = facts.digest
-        // A walk that begins again behind a record has other counts.
+        // A restart invalidates the counts: the restarted list has fewer records.
         self.counts = window.pages == 0 ? [:] : counts
         self.window = window
         self.choice = choice
         return true
     }
 
-    /// A sign that a page, at which the style ends, is not the last one.
+    /// Returns evidence that the page at which the style ends is not the last one, or nil.
     private func evidence(
         _ facts: PageFacts, _ style: Pagination, _ counts: [String: Int], listed: Int, _ answeredBy: String?
     ) -> PageEvidence? {
@@ -201,6 +213,7 @@ public struct PageSequence: Sendable, Hashable {
         return PageEvidence.find(facts, taken, bounds.more)
     }
 
+    /// Stops the scan at a limit: without an error if `bounds.stopsAtLimit` is true.
     private mutating func stop(_ error: PaginationError) throws(PaginationError) -> Bool {
         guard bounds.stopsAtLimit else { throw error }
         isCutOff = true
@@ -209,9 +222,10 @@ public struct PageSequence: Sendable, Hashable {
 
     // MARK: Deep pages
 
-    /// Whether a refusal of the current page is one of pages that are too far in: then the walk begins again behind the last record.
+    /// Restarts the scan behind the last record if a status is a refusal of a deep page.
     ///
-    /// - Throws: `PaginationError.stuck` if it would begin where it began before.
+    /// - Returns: false if the status is no such refusal.
+    /// - Throws: `PaginationError.stuck` if the scan would restart where it already restarted.
     public mutating func restart(afterStatus status: Int) throws(PaginationError) -> Bool {
         guard let deep, window.pages > 0, deep.statuses.contains(where: { $0.contains(status) }) else { return false }
         (request, window) = try restart(deep, window)
@@ -231,20 +245,23 @@ public struct PageSequence: Sendable, Hashable {
 
     // MARK: Resuming
 
-    /// Where the walk is, as a text from which another one can go on; the URL alone if that is enough.
+    /// The position of the scan as text, for ``resume(at:ordinal:listed:)``.
+    ///
+    /// The text is the URL alone if it is enough.
     public var position: String {
         PagePosition(
             request: request, pages: window.pages, records: window.records, after: window.after, last: window.lastValue
         ).text
     }
 
-    /// Goes to a page that an earlier walk would have asked for next.
+    /// Moves to the page that an earlier scan would have requested next.
     ///
     /// - Parameters:
-    ///   - position: what ``position`` said.
-    ///   - ordinal: which page it is, from 1.
-    ///   - listed: how many records the pages before listed.
-    /// - Throws: `PaginationError.malformed` or `.foreign`: the URL may have come from a store of another description.
+    ///   - position: the ``position`` of the earlier scan.
+    ///   - ordinal: the ordinal of the page, counted from 1.
+    ///   - listed: the number of records on the pages before it.
+    /// - Throws: `PaginationError.malformed` or `.foreign`: the URL may come from a store of
+    ///   another description.
     public mutating func resume(at position: String, ordinal: Int, listed: Int = 0) throws(PaginationError) {
         let position = PagePosition(text: position, like: request)
         var resumed = position.request
@@ -258,11 +275,16 @@ public struct PageSequence: Sendable, Hashable {
 
     // MARK: Links
 
-    /// In bytes, of a reference or of a cursor: no server takes more, and every page's is kept as long as the walk.
+    /// The maximum length of a reference or of a cursor, in bytes.
+    ///
+    /// Servers accept no longer ones, and a scan keeps those of all pages in memory.
     static let linkLimit = 64 << 10
     static let tooLong = "it is longer than 64 KiB"
 
-    /// The absolute URL of a reference, at `base`, or at the origin of `base`, or where links may lead.
+    /// Returns the absolute URL of a reference.
+    ///
+    /// - Throws: `PaginationError.foreign` if it is neither at `base`, nor at the origin of `base`,
+    ///   nor where links may lead.
     private func permitted(_ reference: String, relativeTo url: String) throws(PaginationError) -> String {
         guard reference.utf8.count <= PageSequence.linkLimit else { throw .malformed(link: reference.excerpt, reason: PageSequence.tooLong) }
         var link: HTTPURL

@@ -1,18 +1,19 @@
-/// What has to be known of a page beside its header fields and the number of its records.
+/// The parts of a page that pagination reads, besides `Link` and the number of records.
 public struct PageWants: Sendable, Hashable {
-    /// Key paths in the body, from its root: `meta.next`.
+    /// Key paths in the body, from its root, such as `meta.next`.
     public var values: [String]
-    /// A key path in the records.
+    /// A key path in the records; nil if none is read.
     public var record: String?
-    /// Header fields that are needed for the page after this one.
+    /// Names of the header fields that are read.
     public var fields: [String]
 
+    /// Creates a set of wanted parts.
     public init(values: [String] = [], record: String? = nil, fields: [String] = []) {
         self.values = values
         self.record = record
         self.fields = fields
     }
 
-    /// Whether nothing of the body is asked for.
+    /// Whether no parts are read.
     public var isEmpty: Bool { values.isEmpty && record == nil && fields.isEmpty }
 }

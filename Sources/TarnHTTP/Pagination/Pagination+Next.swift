@@ -1,7 +1,7 @@
-// Which page comes first and which comes after a page. Pure: facts in, a request out.
+// The first request of a scan, and the successor of a page. Pure.
 
 extension PageRequest {
-    /// What a request carries at a place.
+    /// Returns the value of a parameter of the request, or nil.
     func value(at place: Pagination.ParameterPlace) -> String? {
         switch place {
         case .query(let name): QueryParameters.values(in: url).first { $0.name == name }?.value
@@ -9,7 +9,7 @@ extension PageRequest {
         }
     }
 
-    /// The request without a query parameter.
+    /// Returns the request without a query parameter. A parameter in the body is kept.
     func without(_ place: Pagination.ParameterPlace) -> PageRequest {
         guard case .query(let name) = place else { return self }
         var reference = URLReference(url), request = self
@@ -20,7 +20,7 @@ extension PageRequest {
         return request
     }
 
-    /// The request with a value at a place.
+    /// Returns the request with a value of a parameter.
     func setting(_ place: Pagination.ParameterPlace, to text: String, isNumber: Bool) -> PageRequest {
         var request = self
         switch place {
@@ -35,7 +35,7 @@ extension PageRequest {
 }
 
 extension Pagination {
-    /// The request for the first page: number and size are added where the style asks for them.
+    /// Returns the request for the first page, with the page number and page size of the style.
     public func firstPage(of request: PageRequest) -> PageRequest {
         switch self {
         case .pageNumber(let pages): sized(request.setting(pages.sends, to: String(pages.start), isNumber: true), pages.size)
@@ -45,17 +45,19 @@ extension Pagination {
         }
     }
 
+    /// Returns the request with the page size, if there is one.
     private func sized(_ request: PageRequest, _ size: PageSize?) -> PageRequest {
         size.map { request.setting($0.place, to: String($0.value), isNumber: true) } ?? request
     }
 
-    /// What follows a page, from what is known of that page.
+    /// Returns the successor of a page.
     ///
     /// - Parameters:
-    ///   - request: the one by which the page was requested.
-    ///   - ordinal: which page it was, from 1.
-    ///   - listed: how many records were listed so far, this page included.
-    ///   - rule: which signs count that a short page is not the last one.
+    ///   - request: the request for the page.
+    ///   - facts: the facts about the page.
+    ///   - ordinal: the ordinal of the page, counted from 1.
+    ///   - listed: the number of records listed so far, this page included.
+    ///   - rule: the treatment of evidence that a short page is not the last one.
     /// - Throws: `PaginationError` if the page contradicts itself.
     public func next(
         after request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, more rule: PageEvidence.Rule = .fail
@@ -89,7 +91,9 @@ extension Pagination {
         }
     }
 
-    /// - Throws: `PaginationError.malformed` if a server sends as a cursor what no request can carry.
+    /// Returns the page whose request has a parameter set to a value from a page.
+    ///
+    /// - Throws: `PaginationError.malformed` if the value is too long for a request.
     private func change(
         _ request: PageRequest, _ place: ParameterPlace, to text: String, isNumber: Bool
     ) throws(PaginationError) -> NextPage {
@@ -105,12 +109,14 @@ extension Pagination {
         let counts = PageCounts(facts, total: offset.total, totalPages: nil, hasMore: offset.hasMore)
         let current = request.value(at: offset.sends).flatMap { Int($0) } ?? offset.start
         if try !counts.goesOn(facts, size: offset.size, end: offset.end, listed: listed, pages: ordinal) {
-            // A server that gives less than it is asked for ends every walk at its first page, if nothing in the page counts.
+            // A server that caps the page size ends every scan at its first page, unless the page
+            // has a declared count or other evidence.
             guard facts.recordCount > 0, counts.isUndecided, let size = offset.size, facts.recordCount < size.value,
                 PageEvidence.find(facts, .init(by: self, request, facts, first: request.without(offset.sends), pages: ordinal, records: listed), rule) != nil
             else { return .end }
         }
-        // By what the page lists: a server that gives less than was asked for must not make a gap.
+        // The step is the number of listed records: a server that caps the page size must not cause
+        // a gap.
         let step = facts.recordCount > 0 ? facts.recordCount : offset.size?.value ?? 1
         let (sum, overflows) = current.addingReportingOverflow(step)
         guard !overflows else { throw .beyondCounting(value: String(current), url: request.url) }
@@ -121,11 +127,13 @@ extension Pagination {
         _ pages: PageNumber, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, _ rule: PageEvidence.Rule
     ) throws(PaginationError) -> NextPage {
         let counts = PageCounts(facts, total: pages.total, totalPages: pages.totalPages, hasMore: pages.hasMore)
-        // The number in the request goes before the count: a walk that is resumed does not begin at the first page.
+        // The number in the request takes precedence over the ordinal: a resumed scan does not
+        // start at the first page.
         let current = request.value(at: pages.sends).flatMap { Int($0) } ?? pages.start.addingClamped(ordinal - 1)
         let taken = current.subtractingClamped(pages.start).addingClamped(1)
         guard try counts.goesOn(facts, size: pages.size, end: pages.end, listed: listed, pages: taken) else {
-            // Pages of another size than was asked for may not be numbered by that size: going on could make gaps.
+            // If the server caps the page size, its page numbers may assume a size that it does not
+            // return: the next page could leave a gap.
             if ordinal == 1, facts.recordCount > 0, counts.isUndecided, let size = pages.size, facts.recordCount < size.value,
                 let evidence = PageEvidence.find(
                     facts, .init(by: self, request, facts, first: request.without(pages.sends), pages: ordinal, records: listed), rule)
@@ -142,25 +150,25 @@ extension Pagination {
         guard facts.recordCount > 0, let records = facts.records else { return .end }
         var value = cursor.direction == .backward ? records.smallest : records.largest
         if cursor.includesNamed, let number = Int(value) {
-            // There is nothing beyond the first and the last number.
+            // Overflow: no number lies beyond the smallest or the largest integer.
             let (beyond, overflows) = cursor.direction == .backward ? number.subtractingReportingOverflow(1) : number.addingReportingOverflow(1)
             if overflows { return .end }
             value = String(beyond)
         }
-        // The named record alone: there is nothing beyond it.
+        // The page lists no record beyond the one that the request named.
         if value == request.value(at: cursor.sends) { return .end }
         return try change(request, cursor.sends, to: value, isNumber: value.isJSONInteger)
     }
 }
 
 extension Int {
-    /// The sum, or the number that is nearest to it.
+    /// Returns the sum, clamped to the range of `Int`.
     func addingClamped(_ other: Int) -> Int {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? (other < 0 ? .min : .max) : sum
     }
 
-    /// The difference, or the number that is nearest to it.
+    /// Returns the difference, clamped to the range of `Int`.
     func subtractingClamped(_ other: Int) -> Int {
         let (difference, overflows) = subtractingReportingOverflow(other)
         return overflows ? (other < 0 ? .max : .min) : difference
@@ -168,6 +176,6 @@ extension Int {
 }
 
 extension String {
-    /// Whether it is an integer as JSON writes it: `+7` and `007` are none.
+    /// Whether the text is an integer in JSON's syntax. `+7` and `007` are not.
     var isJSONInteger: Bool { Int(self).map { String($0).utf8.elementsEqual(utf8) } ?? false }
 }

@@ -1,37 +1,40 @@
-// How an endpoint's pages follow each other. Pure: no I/O.
+// The pagination styles of endpoints. Pure: no I/O.
 
 /// The pagination style of an endpoint.
 public enum Pagination: Sendable, Hashable {
-    /// One request is everything.
+    /// One request returns all records.
     case singlePage
-    /// The next page is the target of a `Link` header field with this relation (RFC 8288), usually `next`.
+    /// The next page is the target of a `Link` header field with this relation type (RFC 8288).
     case headerLink(relation: String = "next")
-    /// The next page is a URL in the body: at this path, or in an object there under `href` or `url`.
+    /// The next page is a URL in the body: a text, or `href` or `url` of an object.
     case jsonLink(path: String)
-    /// A header field has what the next request sends.
+    /// A header field has the cursor that the next request sends.
     case headerCursor(field: String, sends: ParameterPlace)
-    /// The body has what the next request sends.
+    /// The body has the cursor that the next request sends.
     case cursor(Cursor)
-    /// The next request says how many records go before.
+    /// The next request specifies the number of records to skip.
     case offset(Offset)
     /// Pages are numbered.
     case pageNumber(PageNumber)
-    /// The next request names a record of this page: those before it (`max_id`), or those after it (`since_id`).
+    /// The next request names a record of this page.
+    ///
+    /// It lists the records before that record (`max_id`) or after it (`since_id`).
     case recordCursor(RecordCursor)
-    /// What the first page looks like decides. ``PageSequence/choice`` says what was chosen, and why.
+    /// The first page determines the style. ``PageSequence/choice`` has it, with the reason.
     case automatic
-    /// Whatever a closure says.
+    /// A closure determines the next page.
     case custom(CustomPagination)
 
-    /// Pages that are numbered in a query parameter.
+    /// Returns the style of pages that are numbered in a query parameter.
     public static func pageNumber(parameter: String, start: Int = 1, size: PageSize? = nil) -> Pagination {
         .pageNumber(PageNumber(.query(parameter), start: start, size: size))
     }
 
-    /// Where a request carries what the pagination sends.
+    /// The place of a parameter in a request.
     public enum ParameterPlace: Sendable, Hashable, CustomStringConvertible {
+        /// The query parameter with this name.
         case query(String)
-        /// The keys that lead to it in the body.
+        /// The member of the body at this path of keys.
         case body([String])
 
         public var description: String {
@@ -44,32 +47,35 @@ public enum Pagination: Sendable, Hashable {
 
     /// The page size, sent with every request.
     public struct PageSize: Sendable, Hashable {
-        /// Where a request carries it.
+        /// The parameter that carries the page size.
         public var place: ParameterPlace
-        /// Records a page.
+        /// The number of records per page.
         public var value: Int
 
+        /// Creates a page size.
         public init(_ place: ParameterPlace, _ value: Int) {
             self.place = place
             self.value = value
         }
 
+        /// Creates a page size that a query parameter carries.
         public init(parameter: String, value: Int) { self.init(.query(parameter), value) }
     }
 
-    /// A page names the next one by an opaque value of its body.
+    /// A style in which the body names the next page by an opaque value.
     public struct Cursor: Sendable, Hashable {
-        /// Where the body has it. The walk ends where it is missing, null or empty.
+        /// The path of the cursor in the body. The scan ends if it is missing, null or empty.
         public var path: String
-        /// Where a request carries what leads on.
+        /// The parameter that carries the cursor.
         public var sends: ParameterPlace
-        /// Where the body says whether there is more; false ends the walk.
+        /// The path of a flag for more records; false ends the scan.
         public var hasMore: String?
-        /// A cursor that means that there is no more, such as `0`.
+        /// The cursor that marks the last page, such as `0`.
         public var last: String?
-        /// Whether a page without records is the last one, whatever it says.
+        /// Whether a page without records is the last one, regardless of its cursor.
         public var endsAtEmptyPage: Bool
 
+        /// Creates a cursor style.
         public init(
             path: String, sends: ParameterPlace, hasMore: String? = nil, last: String? = nil, endsAtEmptyPage: Bool = false
         ) {
@@ -81,29 +87,30 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// When numbered pages end, if the server does not say how many there are.
+    /// The end of numbered pages if the server does not report their number.
     public enum End: String, Sendable, Hashable, CaseIterable {
-        /// At a page with fewer records than were asked for, or without any.
+        /// A page with fewer records than the page size, or with none.
         case short
-        /// At a page without records: for servers whose pages may have fewer.
+        /// A page without records: for servers whose pages may be short.
         case empty
     }
 
-    /// A request says how many records come before its page.
+    /// A style in which a request specifies the number of records to skip.
     public struct Offset: Sendable, Hashable {
-        /// Where a request carries what leads on.
+        /// The parameter that carries the offset.
         public var sends: ParameterPlace
-        /// Of the first page.
+        /// The offset of the first page.
         public var start: Int
-        /// Nil to leave the size of pages to the server.
+        /// The page size; nil for the server's default.
         public var size: PageSize?
-        /// Where the body says how many records there are in all.
+        /// The path of the total number of records in the body.
         public var total: String?
-        /// Where the body says whether there is more; false ends the walk.
+        /// The path of a flag for more records; false ends the scan.
         public var hasMore: String?
-        /// When the pages end, if the body does not say it.
+        /// The end of the pages if the body has no count and no flag.
         public var end: End
 
+        /// Creates an offset style.
         public init(
             _ sends: ParameterPlace, start: Int = 0, size: PageSize? = nil, total: String? = nil, hasMore: String? = nil, end: End = .short
         ) {
@@ -116,23 +123,24 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// A request says the number of its page.
+    /// A style in which a request specifies a page number.
     public struct PageNumber: Sendable, Hashable {
-        /// Where a request carries what leads on.
+        /// The parameter that carries the page number.
         public var sends: ParameterPlace
-        /// The number of the first page: 1, or 0.
+        /// The number of the first page, usually 1 or 0.
         public var start: Int
-        /// Nil to leave the size of pages to the server.
+        /// The page size; nil for the server's default.
         public var size: PageSize?
-        /// Where the body says how many pages there are.
+        /// The path of the number of pages in the body.
         public var totalPages: String?
-        /// Where the body says how many records there are in all.
+        /// The path of the total number of records in the body.
         public var total: String?
-        /// Where the body says whether there is more; false ends the walk.
+        /// The path of a flag for more records; false ends the scan.
         public var hasMore: String?
-        /// When the pages end, if the body does not say it.
+        /// The end of the pages if the body has no count and no flag.
         public var end: End
 
+        /// Creates a page number style.
         public init(
             _ sends: ParameterPlace, start: Int = 1, size: PageSize? = nil, totalPages: String? = nil, total: String? = nil,
             hasMore: String? = nil, end: End = .short
@@ -147,27 +155,28 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// A request names a record of the page before: `max_id`, `since_id`.
+    /// A style in which a request names a record of the page before: `max_id`, `since_id`.
     public struct RecordCursor: Sendable, Hashable {
-        /// In which order the server lists.
+        /// The order in which the server lists records.
         public enum Direction: String, Sendable, Hashable {
-            /// Newest first: the smallest id of a page leads on (`max_id`).
+            /// Newest first: the next request names the smallest id of the page (`max_id`).
             case backward
-            /// Oldest first: the largest one does (`since_id`).
+            /// Oldest first: the next request names the largest id of the page (`since_id`).
             case forward
         }
 
-        /// In which order the server lists.
+        /// The order in which the server lists records.
         public var direction: Direction
-        /// Where a request carries what leads on.
+        /// The parameter that names the record.
         public var sends: ParameterPlace
-        /// In a record.
+        /// The path of the id in a record.
         public var path: String
-        /// Nil to leave the size of pages to the server.
+        /// The page size; nil for the server's default.
         public var size: PageSize?
-        /// Whether the server lists the named record again: then a number is moved by one.
+        /// Whether the server lists the named record again. If so, a numeric id is moved by one.
         public var includesNamed: Bool
 
+        /// Creates a record cursor style.
         public init(
             _ direction: Direction, sends: ParameterPlace, path: String = "id", size: PageSize? = nil, includesNamed: Bool = false
         ) {
@@ -179,7 +188,7 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// As a description names it.
+    /// The name of the style in a description.
     var name: String {
         switch self {
         case .singlePage: "single_page"
@@ -195,7 +204,7 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// What is needed of a page to find the next one.
+    /// The parts of a page that determine the next one.
     public var wants: PageWants {
         switch self {
         case .singlePage, .headerLink, .automatic: PageWants()
@@ -211,7 +220,9 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// Whether the next page is counted out here: a server that does not look at the number would give the same page for ever.
+    /// Whether the client computes the next request.
+    ///
+    /// A server that ignores its parameters would return the same page for ever.
     var isCounted: Bool {
         switch self {
         case .offset, .pageNumber, .recordCursor, .custom: true
@@ -219,7 +230,9 @@ public enum Pagination: Sendable, Hashable {
         }
     }
 
-    /// Whether header fields alone decide which page is next: then it can be asked for before this one is read.
+    /// Whether header fields alone determine the next page.
+    ///
+    /// If so, the next page can be requested before this one is read.
     public var needsHeadersOnly: Bool {
         switch self {
         case .singlePage, .headerLink, .headerCursor: true

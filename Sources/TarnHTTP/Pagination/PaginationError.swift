@@ -1,25 +1,33 @@
-// Why a walk over pages cannot go on.
+// The errors of pagination.
 
-/// Why the pages after one cannot be asked for.
+/// The reason why a scan cannot continue.
 public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A page names one as its successor that was there already.
+    /// Page loop: the successor of a page was already fetched.
     case repeated(url: String)
-    /// A page lists the same records as the one before, in the same order: the server does not look at what tells pages apart.
+    /// A page lists the same records as the page before, in the same order.
+    ///
+    /// The server ignores the pagination parameters.
     case samePage(url: String)
+    /// The scan has more pages than its limit.
     case tooManyPages(limit: Int, url: String)
+    /// The scan has more records than its limit.
     case tooManyRecords(limit: Int, url: String)
-    /// The pages would end although the server says that there is more.
+    /// The scan would end although the server reports more records.
     case shrunk(listed: Int, hint: String)
-    /// The walk is at its end, and the page speaks of more. `style` is the style that ended; `advice` one that may go on, as it is written.
+    /// The scan is at its end, but the page has evidence of more records.
+    ///
+    /// `style` is the style that ended. `advice` is a style that may continue, in the syntax of a
+    /// description.
     case more(PageEvidence, listed: Int, style: String, advice: String?, url: String)
-    /// A walk that begins again behind a record would begin at the same one.
+    /// A restart behind the last record would start at the same record again.
     case stuck(value: String, url: String)
-    /// The next page would have a number that no integer of 64 bits holds.
+    /// The next page's number overflows a 64-bit integer.
     case beyondCounting(value: String, url: String)
-    /// A closure of the user's refuses to go on.
+    /// The closure of a custom style threw an error.
     case refused(by: String, reason: String)
-    /// A link leaves the API. Credentials must not go there, so it is not followed.
+    /// A link leads to another server. It is not followed: credentials must not leave the API.
     case foreign(link: String, allowed: [String])
+    /// A link or a cursor is not a valid URL, or is too long.
     case malformed(link: String, reason: String)
 
     public var description: String {

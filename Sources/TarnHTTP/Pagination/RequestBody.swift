@@ -1,23 +1,27 @@
-// What a request for a page sends along, as a value in which a cursor can be set. Pure.
+// Request bodies, as values in which a cursor can be set. Pure.
 
-/// The body of a request, for APIs that are asked with POST.
+/// The body of a request, for APIs that use POST.
 public enum RequestBody: Sendable, Hashable {
+    /// `application/json`.
     case json(JSONBody)
     /// `application/x-www-form-urlencoded`.
     case form([FormField])
 
-    /// A name and its value, not encoded yet.
+    /// A name and its value, before encoding.
     public struct FormField: Sendable, Hashable {
+        /// The name, not encoded.
         public var name: String
+        /// The value, not encoded.
         public var value: String
 
+        /// Creates a field.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// What the request's `Content-Type` says.
+    /// The value of `Content-Type`.
     public var contentType: String {
         switch self {
         case .json: "application/json"
@@ -25,7 +29,7 @@ public enum RequestBody: Sendable, Hashable {
         }
     }
 
-    /// As it is sent; the same for equal bodies.
+    /// The encoded body. Equal bodies have equal texts.
     public var text: String {
         switch self {
         case .json(let value): value.text
@@ -34,7 +38,7 @@ public enum RequestBody: Sendable, Hashable {
         }
     }
 
-    /// The value at a path of keys; of a form only the first key counts. Nil if there is none.
+    /// Returns the scalar at a path of keys, or nil. In a form only the first key counts.
     func value(at path: [String]) -> String? {
         switch self {
         case .json(let value): value[path]?.scalarText
@@ -42,7 +46,7 @@ public enum RequestBody: Sendable, Hashable {
         }
     }
 
-    /// Sets the value at a path of keys; objects on the way are made.
+    /// Sets the value at a path of keys and creates missing objects on the way.
     mutating func set(_ path: [String], to value: JSONBody) {
         switch self {
         case .json(var body):

@@ -1,32 +1,35 @@
-// What is to be done with an answer that says no, or says yes and means no: the user's own rules. Pure.
+// The user's rules for responses that the status alone does not classify. Pure.
 
-/// A rule for answers: those with a status, those that contain a text, or both.
+/// A rule for responses with a status, with a text in the body, or with both.
 public struct ResponseRule: Sendable, Hashable {
-    /// What is done with an answer.
+    /// The treatment of a response.
     public enum Action: String, Sendable, Hashable, CaseIterable {
-        /// The request is passed over: nothing is stored or noted, and it is no failure.
+        /// The response is skipped: nothing is stored, and the request does not fail.
         case ignore
-        /// The walk fails, also where the status is a success.
+        /// The scan fails, even if the status is a success.
         case fail
-        /// The request is sent again, by the ``RetryPolicy``; if that does not help, it fails.
+        /// The request is retried by the ``RetryPolicy``. If all attempts fail, the request fails.
         case retry
-        /// The answer is a page without records.
+        /// The response is a page without records.
         case empty
         /// The page before was the last one.
         case stop
-        /// New credentials are asked for, and the request is sent once more; if that does not help, it fails.
+        /// The credentials are renewed and the request is repeated once.
+        ///
+        /// If that fails, the request fails.
         case refreshToken = "refresh_token"
     }
 
-    /// Any of them; empty for every status.
+    /// The status codes, of which any matches; empty for every status.
     public var statuses: [ClosedRange<Int>]
-    /// A text in the body's first 64 KiB, byte for byte; nil for every body.
+    /// A text in the first 64 KiB of the body, compared by bytes; nil for every body.
     public var text: String?
-    /// What is done with an answer that the rule is about.
+    /// The treatment of a response that matches.
     public var action: Action
-    /// What is said of a failure, instead of what the server says.
+    /// The message of a failure, in place of the server's; nil for the server's.
     public var message: String?
 
+    /// Creates a rule.
     public init(statuses: [ClosedRange<Int>] = [], text: String? = nil, action: Action, message: String? = nil) {
         self.statuses = statuses
         self.text = text
@@ -34,7 +37,7 @@ public struct ResponseRule: Sendable, Hashable {
         self.message = message
     }
 
-    /// Whether the rule is about this answer.
+    /// Returns whether the rule applies to a response.
     public func matches(_ response: HTTPResponse) -> Bool {
         guard statuses.isEmpty || statuses.contains(where: { $0.contains(response.status) }) else { return false }
         guard let text else { return true }
@@ -43,7 +46,7 @@ public struct ResponseRule: Sendable, Hashable {
 }
 
 extension [ResponseRule] {
-    /// The first rule that an answer meets.
+    /// Returns the first rule that applies to a response.
     public func first(for response: HTTPResponse) -> ResponseRule? {
         first { $0.matches(response) }
     }

@@ -1,28 +1,30 @@
-// Whether a request is sent once more, and after how long. Pure: the answer, the time and the chance come in, a decision goes out.
+// Retry decisions. Pure: the outcome, the time and a random number in, a decision out.
 
 import Foundation
 
-/// When a request that failed is tried again.
+/// The rule by which failed requests are retried.
 ///
-/// Tried again is what may have been a moment's trouble: a connection that could not be made or broke off, a time limit, and the statuses
-/// 408, 425, 429 and 5xx (but 501 and 505, which do not pass). Only methods that may be repeated are (RFC 9110 §9.2.2), and those that
-/// ``methods`` adds; what cannot have reached the server may be repeated whatever the method is.
+/// Transient failures are retried: connections that fail or break, timeouts, and the statuses 408,
+/// 425, 429 and 5xx except 501 and 505. Retries are limited to idempotent methods (RFC 9110 §9.2.2)
+/// and ``methods``. If the request cannot have reached the server, every method is retried.
 ///
-/// The wait grows twofold with every try up to ``longestDelay``, and is any length up to that ("full jitter"): clients that failed together
-/// do not come back together. A server that says how long to wait (`Retry-After`, or a rate limit that is used up) is obeyed, unless it
-/// asks for more than ``longestWait``.
+/// The delay is random between 0 and a limit, which doubles with every attempt up to
+/// ``longestDelay`` ("full jitter"): clients that failed together do not return together. A delay
+/// that the server specifies (`Retry-After`, or an exhausted rate limit) takes precedence, unless
+/// it exceeds ``longestWait``.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How many times a request is sent, in all; 1 for no second try.
+    /// The maximum number of attempts; 1 for no retry.
     public var attempts: Int
-    /// The longest wait before the second try; twice as much before the third, and so on.
+    /// The maximum delay before the second attempt. It doubles with every further attempt.
     public var firstDelay: Duration
-    /// What the wait does not grow beyond.
+    /// The upper bound of all delays that the server does not specify.
     public var longestDelay: Duration
-    /// How long a server may ask to wait. If it asks for more, its answer is final.
+    /// The longest delay that a server may specify. If it specifies more, its response is final.
     public var longestWait: Duration
-    /// Methods that may be repeated although HTTP does not say so, such as `POST` for a search.
+    /// Additional methods that are retried, such as `POST` for a search.
     public var methods: Set<String>
 
+    /// Creates a policy.
     public init(
         attempts: Int = 4, firstDelay: Duration = .milliseconds(500), longestDelay: Duration = .seconds(30),
         longestWait: Duration = .seconds(300), methods: Set<String> = []
@@ -34,25 +36,32 @@ public struct RetryPolicy: Sendable, Hashable {
         self.methods = methods
     }
 
-    /// Every request is sent once.
+    /// A policy without retries.
     public static let never = RetryPolicy(attempts: 1)
 
-    /// What became of a try.
+    /// The outcome of an attempt.
     public enum Outcome: Sendable {
+        /// A response.
         case answer(status: Int, headers: HTTPHeaders)
+        /// A failure without a response.
         case failure(TransportError.Kind)
     }
 
-    /// What to do after a try.
+    /// The decision after an attempt.
     public enum Decision: Sendable, Hashable {
+        /// The outcome is final.
         case giveUp
+        /// The request is sent again after a delay.
         case again(after: Duration)
     }
 
+    /// Decides whether a request is retried, and after which delay.
+    ///
     /// - Parameters:
-    ///   - attempt: which try it was, from 1.
-    ///   - isRetryable: whether something else has decided that this outcome is worth another try; nil for the rules of this policy.
-    ///   - random: from 0 up to 1.
+    ///   - attempt: the ordinal of the attempt, counted from 1.
+    ///   - isRetryable: whether a rule of the user declares the outcome transient; nil for the
+    ///     rules of this policy.
+    ///   - random: a random number from 0 up to 1.
     public func decide(
         _ outcome: Outcome, method: String, attempt: Int, isRetryable: Bool? = nil, now: Date, random: Double
     ) -> Decision {
@@ -60,27 +69,28 @@ public struct RetryPolicy: Sendable, Hashable {
         let delay = backoff(afterAttempt: attempt, random: random)
         guard case .answer(let status, let headers) = outcome else { return .again(after: delay) }
         guard let asked = RateLimit.wait(status: status, headers, now: now) else { return .again(after: delay) }
-        // A little more than asked: others wait for the same moment.
+        // Jitter beyond the server's delay: other clients wait for the same moment.
         guard asked <= longestWait else { return .giveUp }
         return .again(after: asked + .seconds(clamping: random * min(1, asked.inSeconds / 10)))
     }
 
-    /// A wait of any length up to twice the last one's limit.
+    /// Returns the delay after an attempt: a random fraction of the attempt's limit.
     func backoff(afterAttempt attempt: Int, random: Double) -> Duration {
         let limit = min(firstDelay.inSeconds * exp2(Double(min(max(attempt, 1), 60) - 1)), longestDelay.inSeconds)
         return .seconds(clamping: limit * random)
     }
 
+    /// Returns whether a request may be repeated: by its method, or because it was never received.
     private func mayRepeat(_ method: String, _ outcome: Outcome) -> Bool {
         if RetryPolicy.idempotent.contains(method) || methods.contains(method) { return true }
         if case .failure(let kind) = outcome { return kind == .resolve || kind == .connect }
         return false
     }
 
-    /// RFC 9110 §9.2.2.
+    /// The idempotent methods of RFC 9110 §9.2.2.
     static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 
-    /// Whether it may be otherwise the next time.
+    /// Returns whether an outcome is transient.
     package static func isPassing(_ outcome: Outcome) -> Bool {
         switch outcome {
         case .answer(let status, let headers):
@@ -88,7 +98,7 @@ public struct RetryPolicy: Sendable, Hashable {
             case 408, 425, 429: true
             case 501, 505: false
             case 500...599: true
-            // GitHub and others refuse so what is over a rate limit.
+            // GitHub and others refuse requests over a rate limit with a 403.
             case 403: headers["Retry-After"] != nil || RateLimit.isUsedUp(headers)
             default: false
             }

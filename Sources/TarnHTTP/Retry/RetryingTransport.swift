@@ -1,9 +1,9 @@
-// Sends a request again where that may help.
+// The transport that retries requests.
 
 import Logging
 import Metrics
 
-/// A transport that tries again, by a ``RetryPolicy`` and the user's rules.
+/// A transport that retries requests by a ``RetryPolicy`` and the user's rules.
 public struct RetryingTransport: Transport {
     private let inner: any Transport
     private let policy: RetryPolicy
@@ -13,10 +13,13 @@ public struct RetryingTransport: Transport {
     private let logger: Logger?
     private let onWait: (@Sendable (RequestWait) -> Void)?
 
+    /// Creates a transport.
+    ///
     /// - Parameters:
-    ///   - rules: the first that an answer meets goes before the policy.
-    ///   - refresh: asks for new credentials, for the action ``ResponseRule/Action/refreshToken``; false if there are none.
-    ///   - onWait: called before the wait for another try.
+    ///   - rules: the first rule that matches a response takes precedence over the policy.
+    ///   - refresh: renews the credentials for ``ResponseRule/Action/refreshToken``; false if there
+    ///     are no new ones.
+    ///   - onWait: called before the delay of every retry.
     public init(
         _ inner: any Transport, policy: RetryPolicy = RetryPolicy(), rules: [ResponseRule] = [],
         refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system, logger: Logger? = nil,
@@ -31,7 +34,9 @@ public struct RetryingTransport: Transport {
         self.onWait = onWait
     }
 
-    /// - Returns: the last answer, also if it is one that another try might have mended.
+    /// Sends a request until an outcome is final.
+    ///
+    /// - Returns: the last response, even if its status is transient.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         var attempt = 1, mayRefresh = refresh != nil
         while true {
@@ -67,6 +72,7 @@ public struct RetryingTransport: Transport {
         }
     }
 
+    /// Waits before a retry, and reports it.
     private func pause(
         _ delay: Duration, before request: HTTPRequest, attempt: Int, because reason: String, _ kind: RequestWait.Reason
     ) async throws(TransportError) {

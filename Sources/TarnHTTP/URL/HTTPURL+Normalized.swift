@@ -1,7 +1,10 @@
-// URLs that mean the same, written the same (RFC 3986 §6.2.2, RFC 9110 §4.2.3): what responses are stored under. Pure.
+// URL normalization (RFC 3986 §6.2.2, RFC 9110 §4.2.3), for the keys of stored responses. Pure.
 
 extension HTTPURL {
-    /// Without the scheme's default port and dot segments, escapes in capitals, and what need not be escaped not escaped.
+    /// The normalized URL: equivalent URLs become equal.
+    ///
+    /// Removed: the scheme's default port, dot segments, and the encoding of unreserved characters.
+    /// Other percent-encodings get upper-case digits.
     public var normalized: HTTPURL {
         var url = self
         if port == (scheme == "https" ? 443 : 80) { url.writtenPort = nil }
@@ -11,6 +14,7 @@ extension HTTPURL {
         return url
     }
 
+    /// Returns a text with normalized percent-encodings.
     private static func normalizedEscapes(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = [], rest = Array(text.utf8)[...]

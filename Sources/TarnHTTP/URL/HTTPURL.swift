@@ -1,21 +1,23 @@
-// Absolute http and https URLs, strictly: what is requested, and what has the same origin. Pure.
+// Absolute http and https URLs, parsed strictly, and their origins. Pure.
 
 /// An absolute `http` or `https` URL without userinfo; a fragment is dropped.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`, in lower case.
     public var scheme: String
-    /// In lower case; an IPv6 address with its brackets.
+    /// The host in lower case; an IPv6 address has its brackets.
     public var host: String
     /// The port as written, or nil; see `port`.
     public var writtenPort: Int?
-    /// Begins with `/`.
+    /// The path, which starts with `/`.
     public var path: String
+    /// The query without its `?`; nil if there is none.
     public var query: String?
 
     /// Parses a URL.
     ///
-    /// - Throws: `HTTPURLError` with the reason: another scheme, no host, userinfo (RFC 9110 §4.2.4: it hides where a
-    ///   request goes), bytes that must be percent-encoded, a percent sign that encodes nothing.
+    /// - Throws: `HTTPURLError` for another scheme, for a missing host, for userinfo (RFC 9110
+    ///   §4.2.4: it hides the destination of a request), for bytes that must be percent-encoded,
+    ///   and for an incomplete percent-encoding.
     public init(_ text: String) throws(HTTPURLError) {
         let reference = URLReference(text)
         guard let scheme = reference.scheme?.lowercased(), scheme == "http" || scheme == "https",
@@ -35,19 +37,19 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         query = reference.query
     }
 
-    /// The port that is connected to: the written one, or the scheme's default (RFC 9110 §4.2.1, §4.2.2).
+    /// The port of connections: the written one, or the scheme's default (RFC 9110 §4.2.1, §4.2.2).
     public var port: Int { writtenPort ?? (scheme == "https" ? 443 : 80) }
 
-    /// Path and query: the target of a request (RFC 9112 §3.2.1).
+    /// The path and the query: the request target (RFC 9112 §3.2.1).
     public var target: String { query.map { path + "?" + $0 } ?? path }
 
-    /// Scheme, host and port if it is not the default one.
+    /// The scheme, the host, and the port if it is not the default one.
     public var origin: String {
         let isDefault = port == (scheme == "https" ? 443 : 80)
         return scheme + "://" + host + (isDefault ? "" : ":\(port)")
     }
 
-    /// Whether scheme, host and port are equal (RFC 6454 §5).
+    /// Returns whether scheme, host and port are equal (RFC 6454 §5).
     public func hasSameOrigin(as other: HTTPURL) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
@@ -63,12 +65,16 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         try HTTPURL(URLReference(reference).resolved(against: URLReference(description)).description)
     }
 
-    /// Moves a link of a server onto the base at which the server is reached.
+    /// Returns a link of a server, moved onto the base at which the server is reached.
     ///
-    /// If the absolute URL `link` lies under one of `origins` (base URLs: equal scheme, host and port, and their path is
-    /// a prefix of the link's on a segment boundary), the rest of its path and its query are put behind `base`.
-    /// Nil if it lies under none of them, or if one of the URLs is not one. So a recorded
-    /// `https://api.forge.example/issues?page=2` is followed at `http://127.0.0.1:4040/issues?page=2`.
+    /// `origins` are base URLs. The link is below one of them if scheme, host and port are equal
+    /// and the base's path is a prefix of the link's on a segment boundary. The remaining path and
+    /// the link's query are then appended to `base`. A recorded
+    /// `https://api.forge.example/issues?page=2` is followed at
+    /// `http://127.0.0.1:4040/issues?page=2`.
+    ///
+    /// - Returns: nil if the link is below none of `origins`, or if `link` or `base` is not a valid
+    ///   URL.
     public static func rebase(link: String, from origins: [String], onto base: String) -> String? {
         guard let link = try? HTTPURL(link), var result = try? HTTPURL(base) else { return nil }
         let path = URLReference.removingDotSegments(link.path)
@@ -84,6 +90,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
+    /// Parses an authority without userinfo.
     private static func hostAndPort(_ authority: String, in text: String) throws(HTTPURLError) -> (String, Int?) {
         var host = authority
         var portText: String?
@@ -114,7 +121,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return (host.lowercased(), port)
     }
 
-    /// Brackets, braces and bars pass, although RFC 3986 has them encoded: `page[number]=2` is everywhere.
+    /// Returns the reason why a path or query is not valid, or nil.
+    ///
+    /// Brackets, braces and bars are accepted although RFC 3986 requires their encoding:
+    /// `page[number]=2` is common.
     private static func problem(ofPathOrQuery text: String) -> String? {
         var bytes = Array(text.utf8)[...]
         while let byte = bytes.popFirst() {

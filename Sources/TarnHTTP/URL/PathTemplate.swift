@@ -1,17 +1,26 @@
-// Paths of endpoints: URI templates whose variables all have to have a value, and the ancestors' way of writing them (`/repos/:id`). Pure.
+// Path templates of endpoints: URI templates whose variables all need a value, and colon
+// placeholders (`/repos/:id`). Pure.
 
-/// A path with placeholders: `/repos/{owner}/{repo}/issues`, with every form of RFC 6570, or `/repos/:repository.full_name/issues`.
+/// A path with placeholders, in braces or after a colon.
 ///
-/// A colon begins a placeholder if a letter follows it, and `/` or another mark between names goes before it (`localhost:3000` and
-/// `/{id}:cancel` have none). The name is as long as letters, digits and `_` go, so `:id_value` is not `:id`; what follows a dot belongs to it if it is known
-/// there: `:id.json` is the file of an id.
+/// Braces have every form of RFC 6570: `/repos/{owner}/{repo}/issues`. Colons have the form
+/// `/repos/:repository.full_name/issues`.
+///
+/// A colon starts a placeholder if a letter follows it and if it is at the start or behind one of
+/// `/-.(,=~`. `localhost:3000` and `/{id}:cancel` have no placeholder after a colon. A name
+/// consists of letters, digits and `_`, so `:id_value` is not `:id`. The text behind a dot belongs
+/// to the name if the longer name is known: `:id.json` is the placeholder `id` and a suffix.
 public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
     private let template: URITemplate
-    /// The template as written, but for colons, which have become braces.
+    /// The template as written, with braces in place of colons.
     public var description: String { template.description }
 
-    /// - Parameter isKnown: whether a name with dots in it, such as `repository.full_name`, is one; nil if every name is.
-    /// - Throws: `PathTemplateError` for a brace without its partner, and for a placeholder that is not one.
+    /// Parses a template.
+    ///
+    /// - Parameter isKnown: whether a name with dots, such as `repository.full_name`, is known; nil
+    ///   if every name is.
+    /// - Throws: `PathTemplateError` for a brace without its partner, and for a malformed
+    ///   placeholder.
     public init(_ text: String, isKnown: ((String) -> Bool)? = nil) throws(PathTemplateError) {
         do throws(URITemplateError) {
             template = try URITemplate(PathTemplate.bracing(text, isKnown))
@@ -26,15 +35,15 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
     /// The names of the placeholders, each once, in order.
     public var variables: [String] { template.variables }
 
-    /// The path with the values, percent-encoded, in place of the placeholders.
+    /// Returns the path with percent-encoded values in place of the placeholders.
     ///
-    /// - Throws: `PathTemplateError` if a value is missing, is not usable in a path (empty, `.` or `..`: they would name
-    ///   another resource), or belongs to no placeholder.
+    /// - Throws: `PathTemplateError` if a value is missing, belongs to no placeholder, or is empty,
+    ///   `.` or `..`: a path with these would name another resource.
     public func expanded(_ values: [String: String]) throws(PathTemplateError) -> String {
         try expanded(lists: values.mapValues { [$0] })
     }
 
-    /// The same with lists: several values of one name.
+    /// Returns the path with lists of values, for names with several values.
     public func expanded(lists values: [String: [String]]) throws(PathTemplateError) -> String {
         let names = variables
         if let unknown = values.keys.filter({ !names.contains($0) }).min() {
@@ -43,7 +52,7 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
         for case .expression(let expression) in template.parts {
             for variable in expression.variables {
                 guard let value = values[variable.name], !value.isEmpty else { throw .missing(template: description, variable: variable.name) }
-                // What reserved expansion lets through may have several segments.
+                // A value of reserved expansion may have several segments.
                 let segments = expression.kind.allowsReserved ? value.flatMap { $0.split(separator: "/").map(String.init) } : value
                 guard !expression.kind.isNamed, let text = (value.filter(\.isEmpty) + segments).first(where: { ["", ".", ".."].contains($0) })
                 else { continue }
@@ -55,7 +64,7 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
 
     // MARK: Colons
 
-    /// The text with `{name}` for `:name`.
+    /// Returns the text with `{name}` in place of `:name`.
     private static func bracing(_ text: String, _ isKnown: ((String) -> Bool)?) -> String {
         guard text.utf8.contains(UInt8(ascii: ":")) else { return text }
         let bytes = Array(text.utf8)
@@ -64,7 +73,7 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
             let byte = bytes[index]
             if byte == UInt8(ascii: "{") { depth += 1 }
             if byte == UInt8(ascii: "}") { depth -= 1 }
-            // Not behind a placeholder: `/{name}:cancel` names a verb.
+            // A colon behind a placeholder starts none: `/{name}:cancel` names a verb.
             let begins = index == 0 || "/-.(,=~".utf8.contains(bytes[index - 1])
             guard byte == UInt8(ascii: ":"), depth == 0, begins, index + 1 < bytes.count, isLetter(bytes[index + 1]) else {
                 output.append(byte)
@@ -78,7 +87,7 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The longest name with dots that is known; without anybody to ask, the longest there is.
+    /// Returns the longest known name with dots; without `isKnown`, the longest name.
     private static func name(_ bytes: ArraySlice<UInt8>, _ isKnown: ((String) -> Bool)?) -> String {
         var components: [String] = [], rest = bytes
         while true {

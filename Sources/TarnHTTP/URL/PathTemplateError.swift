@@ -1,9 +1,14 @@
-/// Why a path template cannot be used.
+/// The reason why a path template cannot be parsed or expanded.
 public enum PathTemplateError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A brace has no partner.
     case unbalanced(template: String, brace: String)
+    /// A placeholder is malformed.
     case malformed(template: String, placeholder: String)
+    /// A placeholder has no value.
     case missing(template: String, variable: String)
+    /// A value belongs to no placeholder.
     case unknown(template: String, variable: String, variables: [String])
+    /// A value is empty, `.` or `..`.
     case unusable(template: String, variable: String, value: String)
 
     public var description: String {

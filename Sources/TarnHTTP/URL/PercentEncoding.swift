@@ -1,8 +1,10 @@
-// Percent-encoding (RFC 3986 §2) and the parameters of a query. Pure; what is not touched keeps its bytes.
+// Percent-encoding (RFC 3986 §2). Pure.
 
+/// Encoding and decoding of percent-encoded texts.
 public enum PercentEncoding {
-    /// Encodes every byte of the text's UTF-8 that is not unreserved (RFC 3986 §2.3): safe in a path segment and in the
-    /// name or value of a query parameter.
+    /// Encodes every byte of the text's UTF-8 that is not unreserved (RFC 3986 §2.3).
+    ///
+    /// The result is safe in a path segment and in the name or value of a query parameter.
     public static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var output: [UInt8] = []
@@ -17,7 +19,9 @@ public enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Decodes percent-encoded bytes. A percent sign that encodes nothing stays; invalid UTF-8 becomes U+FFFD.
+    /// Decodes percent-encoded bytes.
+    ///
+    /// An incomplete percent-encoding is kept; invalid UTF-8 becomes U+FFFD.
     public static func decode(_ text: some StringProtocol) -> String {
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -34,7 +38,7 @@ public enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3).
+    /// Returns whether a byte is ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3).
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -45,6 +49,7 @@ public enum PercentEncoding {
         }
     }
 
+    /// Returns the value of a hexadecimal digit, or nil.
     private static func hexadecimal(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -1,4 +1,4 @@
-/// The query parameters of a URL's text. Everything that is not named keeps its place and its bytes.
+/// The query parameters of a URL's text. Other parts keep their place and their bytes.
 public enum QueryParameters {
     /// Appends parameters, percent-encoded, to a URL or a path.
     public static func append(_ parameters: [(name: String, value: String)], to url: String) -> String {
@@ -10,7 +10,9 @@ public enum QueryParameters {
         return reference.description
     }
 
-    /// Gives a parameter this value: in the place of its first occurrence (others of that name go), or at the end.
+    /// Sets the value of a parameter: in place of its first occurrence, or at the end.
+    ///
+    /// Further occurrences are removed.
     public static func set(_ name: String, to value: String, in url: String) -> String {
         var reference = URLReference(url)
         let replacement = PercentEncoding.encode(name) + "=" + PercentEncoding.encode(value)
@@ -30,7 +32,9 @@ public enum QueryParameters {
         return reference.description
     }
 
-    /// The parameters of a URL's query, decoded, in their order. One without `=` has an empty value.
+    /// Returns the decoded parameters of a URL's query in order.
+    ///
+    /// One without `=` has an empty value.
     public static func values(in url: String) -> [(name: String, value: String)] {
         (URLReference(url).query?.split(separator: "&") ?? []).map { part in
             let value = part.drop { $0 != "=" }.dropFirst()
@@ -38,7 +42,7 @@ public enum QueryParameters {
         }
     }
 
-    /// The decoded name of one `name=value` part.
+    /// Returns the decoded name of one `name=value` part.
     static func name(of part: some StringProtocol) -> String {
         let bytes = part.prefix { $0 != "=" }
         return PercentEncoding.decode(String(bytes.map { $0 == "+" ? " " : $0 }))

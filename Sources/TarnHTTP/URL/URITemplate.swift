@@ -3,31 +3,40 @@
 /// A URI template: text with expressions in braces that are expanded with values.
 ///
 ///     let template = try URITemplate("/search{/kind}{?q,lang*}")
-///     template.expand(["kind": "issues", "q": "café", "lang": ["de", "sv"]])   // /search/issues?q=caf%C3%A9&lang=de&lang=sv
+///     template.expand(["kind": "issues", "q": "café", "lang": ["de", "sv"]])
+///     // /search/issues?q=caf%C3%A9&lang=de&lang=sv
 public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
-    /// What a variable stands for (RFC 6570 §2.4.2, §3.2.1).
+    /// The value of a variable (RFC 6570 §2.4.2, §3.2.1).
     public enum Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+        /// A string.
         case text(String)
-        /// One without elements is undefined.
+        /// A list. An empty list is undefined.
         case list([String])
-        /// Names and values in their order; one without members is undefined.
+        /// An associative array in its order. One without members is undefined.
         case members([Member])
 
         /// A pair of an associative array.
         public struct Member: Sendable, Hashable {
+            /// The name.
             public var name: String
+            /// The value.
             public var value: String
 
+            /// Creates a pair.
             public init(_ name: String, _ value: String) {
                 self.name = name
                 self.value = value
             }
         }
 
+        /// Creates a string.
         public init(stringLiteral text: String) { self = .text(text) }
+        /// Creates a list.
         public init(arrayLiteral elements: String...) { self = .list(elements) }
+        /// Creates an associative array.
         public init(dictionaryLiteral elements: (String, String)...) { self = .members(elements.map { Member($0, $1) }) }
 
+        /// Whether the value is defined (RFC 6570 §2.3).
         var isDefined: Bool {
             switch self {
             case .text: true
@@ -40,22 +49,25 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
     /// A variable of an expression.
     struct Variable: Sendable, Hashable {
         var name: String
-        /// Of a text, so many of its first characters.
+        /// The number of leading characters of a string that are expanded; nil for all.
         var prefix: Int?
+        /// Whether the explode modifier `*` is present (RFC 6570 §2.4.2).
         var explodes = false
     }
 
+    /// The content of a pair of braces.
     struct Expression: Sendable, Hashable {
         var kind: Kind
         var variables: [Variable]
     }
 
+    /// A part of a template.
     enum Part: Sendable, Hashable {
         case literal(String)
         case expression(Expression)
     }
 
-    /// RFC 6570 §2.2, and the table of appendix A.
+    /// The operator of an expression (RFC 6570 §2.2), with the table of appendix A.
     enum Kind: Character, Sendable, Hashable {
         case simple = " "
         case reserved = "+", fragment = "#", label = ".", path = "/", parameter = ";", query = "?", continuation = "&"
@@ -86,7 +98,10 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
     /// The template as written.
     public let description: String
 
-    /// - Throws: `URITemplateError` for a brace without its partner, an operator that is reserved for later, and what is no variable.
+    /// Parses a template.
+    ///
+    /// - Throws: `URITemplateError` for a brace without its partner, for an operator that RFC 6570
+    ///   reserves, and for a malformed variable.
     public init(_ text: String) throws(URITemplateError) {
         var parts: [Part] = []
         var rest = text[...]
@@ -119,6 +134,7 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         return names
     }
 
+    /// Parses the content of a pair of braces.
     private static func expression(_ text: Substring, in template: String) throws(URITemplateError) -> Expression {
         var rest = text
         var kind = Kind.simple
@@ -135,6 +151,7 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         return Expression(kind: kind, variables: variables)
     }
 
+    /// Parses a variable with its modifier.
     private static func variable(_ text: Substring) -> Variable? {
         var name = text
         var variable = Variable(name: "")
@@ -153,7 +170,9 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         return variable
     }
 
-    /// varname (RFC 6570 §2.3): percent-encoded bytes are part of it as they are written.
+    /// Returns whether a text is a varname (RFC 6570 §2.3).
+    ///
+    /// Percent-encoded bytes are part of the name.
     private static func isName(_ text: Substring) -> Bool {
         text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
             var bytes = Array(part.utf8)[...]
@@ -176,7 +195,7 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
 
     // MARK: Expansion
 
-    /// The URI reference. Variables without a value are left out (RFC 6570 §3.2.1).
+    /// Returns the URI reference. Variables without a value are omitted (RFC 6570 §3.2.1).
     public func expand(_ values: [String: Value]) -> String {
         var output = ""
         for part in parts {
@@ -188,10 +207,13 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         return output
     }
 
-    /// RFC 6570 §3.1: what a URI may not hold is encoded, the rest is copied.
+    /// Encodes the characters of a literal that a URI cannot hold (RFC 6570 §3.1).
     static func encodeLiteral(_ text: Substring) -> String { encode(String(text), allowsReserved: true) }
 
-    /// RFC 6570 §3.2.1: unreserved characters stay; reserved ones and what is encoded already stay too where that is allowed.
+    /// Encodes a value (RFC 6570 §3.2.1).
+    ///
+    /// Unreserved characters are kept. If `allowsReserved` is true, reserved characters and
+    /// percent-encodings are kept, too.
     static func encode(_ text: String, allowsReserved: Bool) -> String {
         guard allowsReserved else { return PercentEncoding.encode(text) }
         var output = "", pending: [UInt8] = []
@@ -217,7 +239,7 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension URITemplate.Expression {
-    /// The algorithm of RFC 6570 §3.2.1 and appendix A.
+    /// Returns the expansion by the algorithm of RFC 6570 §3.2.1 and appendix A.
     func expanded(_ values: [String: URITemplate.Value]) -> String {
         let pieces = variables.compactMap { variable -> String? in
             guard let value = values[variable.name], value.isDefined else { return nil }
@@ -236,7 +258,7 @@ extension URITemplate.Expression {
     private func expanded(_ variable: URITemplate.Variable, _ value: URITemplate.Value) -> String {
         switch value {
         case .text(let text):
-            // Characters are Unicode's (§2.4.1), not the user's: one scalar each.
+            // A prefix counts Unicode code points (§2.4.1), not Swift's characters.
             let kept = variable.prefix.map { String(String.UnicodeScalarView(text.unicodeScalars.prefix($0))) } ?? text
             return named(variable.name, encode(kept))
         case .list(let elements) where variable.explodes:

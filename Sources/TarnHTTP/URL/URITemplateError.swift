@@ -1,6 +1,8 @@
-/// Why a text is not a URI template.
+/// The reason why a text is not a URI template.
 public enum URITemplateError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A brace has no partner.
     case unbalanced(template: String, brace: String)
+    /// An expression is malformed.
     case malformed(template: String, expression: String)
 
     public var description: String {

@@ -1,14 +1,21 @@
-// URI references: their five components and their resolution against a base (RFC 3986 §4, §5, appendix B). Pure.
+// URI references: components and resolution against a base (RFC 3986 §4, §5, appendix B). Pure.
 
 /// A URI reference split into its components, every byte as written.
 public struct URLReference: Sendable, Hashable, CustomStringConvertible {
+    /// The scheme without its colon.
     public var scheme: String?
+    /// The authority without its slashes.
     public var authority: String?
+    /// The path; it may be empty.
     public var path: String
+    /// The query without its `?`.
     public var query: String?
+    /// The fragment without its `#`.
     public var fragment: String?
 
-    /// Splits any text; nothing is refused (RFC 3986 appendix B). `HTTPURL` is the strict one.
+    /// Splits any text into components; no text is rejected (RFC 3986 appendix B).
+    ///
+    /// `HTTPURL` parses strictly.
     public init(_ text: String) {
         var rest = Array(text.utf8)[...]
         func string(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
@@ -34,7 +41,7 @@ public struct URLReference: Sendable, Hashable, CustomStringConvertible {
         path = string(rest)
     }
 
-    /// The target of this reference as seen from a base (RFC 3986 §5.2.2).
+    /// Returns the target of this reference relative to a base (RFC 3986 §5.2.2).
     public func resolved(against base: URLReference) -> URLReference {
         var target = self
         if scheme != nil {
@@ -58,7 +65,7 @@ public struct URLReference: Sendable, Hashable, CustomStringConvertible {
         return target
     }
 
-    /// The text of the components (RFC 3986 §5.3).
+    /// The recomposed text of the components (RFC 3986 §5.3).
     public var description: String {
         var text = ""
         if let scheme { text += scheme + ":" }

@@ -114,9 +114,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
 extension MirrorError {
     /// Whether the error concerns the requests of one parent only: other parents may succeed.
     ///
-    /// It does if requests of the parent are refused (4xx) or their responses are unusable. Refused
-    /// credentials (401, 407), limits (408, 425, 429), failures to send a request, and the store
-    /// concern the whole endpoint.
+    /// It does if the server refuses or fails such a request (4xx, 5xx), or if the response is
+    /// unusable. Refused credentials (401, 407), limits (408, 425, 429), failures to send a
+    /// request, and the store concern the whole endpoint.
     var isOfParent: Bool {
         switch self {
         case .status(let code, _, _, _): ![401, 407, 408, 425, 429].contains(code)

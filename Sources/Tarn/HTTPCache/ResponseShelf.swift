@@ -51,8 +51,7 @@ final class ResponseShelf: Sendable {
         return CacheScope(rules: rules, digest: String(SHA256.hexadecimal(text).prefix(32)))
     }
 
-    /// The URL of an entry, followed by the scope: the entries of a URL are adjacent for all
-    /// scopes.
+    /// The URL of an entry, followed by the scope: entries of a URL are adjacent for all scopes.
     ///
     /// Entries without a scope are of an older version that did not distinguish all users. They are
     /// not used.

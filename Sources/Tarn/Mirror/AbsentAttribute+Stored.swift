@@ -4,8 +4,9 @@ import TarnImport
 import TarnStore
 
 extension [AbsentAttribute] {
-    /// The maximum number of records that are read per entity. A rare attribute of a later record
-    /// is not found.
+    /// The maximum number of records that are read per entity.
+    ///
+    /// A rare attribute of a later record is not found.
     private static let sampleSize = 10_000
 
     /// The attributes without a value in any stored record.

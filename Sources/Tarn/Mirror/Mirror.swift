@@ -6,7 +6,7 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// Mirrors the endpoints of a description into a store.
+/// A mirror of an API in a store: keeps the endpoints of a description up to date.
 ///
 /// By default, each page is one commit; a commit unit can combine several pages. A commit contains
 /// the records of its pages, the validators of the responses and the progress of the scan. So an

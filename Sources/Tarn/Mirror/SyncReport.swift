@@ -58,8 +58,7 @@ public struct SyncReport: Sendable {
     /// The time when the interrupted sync began that this one continues; nil for a new sync.
     public var resumed: Timestamp?
 
-    /// Attributes without a value, in the responses of this sync and in the store: check their
-    /// paths.
+    /// Attributes without a value in this sync and in the store: their JSON paths may be wrong.
     ///
     /// Only attributes of listed records count. Of the store, the first 10,000 records of the
     /// entity are read.

@@ -5,8 +5,7 @@ import TarnImport
 import TarnStore
 
 extension Walk {
-    /// Prefetches the first page, before the scan's turn. An invalid request is reported by
-    /// `run()`.
+    /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
     mutating func askFirst() {
         guard endpoint.forEach == nil, let first = try? firstRequest(nil), let pages = try? PageSequence(endpoint.pagination, first, bounds) else {
             return

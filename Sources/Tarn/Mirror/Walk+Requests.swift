@@ -6,8 +6,7 @@ import TarnImport
 import TarnStore
 
 extension Walk {
-    /// Prefetches the next page while the current one is committed, unless its request is under
-    /// way.
+    /// Prefetches the next page while the current one is committed.
     mutating func prepare(_ request: PageRequest) throws {
         if let ahead, ahead.request != request {
             ahead.task.cancel()

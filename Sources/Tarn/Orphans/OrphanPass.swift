@@ -75,8 +75,9 @@ struct OrphanPass {
 
     // MARK: Candidates
 
-    /// The entities without any listed record in a scan of several: a part of the response may be
-    /// missing.
+    /// The known entities without a listed record, in a scan of several entities.
+    ///
+    /// A part of the response may be missing.
     private mutating func unlistedEntities() throws -> Set<UInt16> {
         guard !endpoint.envelope.isEmpty, !rules.allowsEmpty else { return [] }
         let scan = scan, walk = walk.members

@@ -2,7 +2,7 @@ public import TarnHTTP
 
 /// The reason why a cache has no answer.
 public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
-    /// The server failed or refused, or its response is unusable; no stored response may replace
+    /// The request failed or was refused, or its response is unusable; no stored one may replace
     /// it.
     case request(MirrorError, CacheDecision?)
     /// No stored response may be used, and the policy forbids a request.

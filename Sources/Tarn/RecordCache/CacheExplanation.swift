@@ -8,7 +8,7 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
     public var decision: CacheDecision
     /// The status of the stored response; nil if there is none.
     public var status: Int?
-    /// The number of listed records; nil if there is no stored response.
+    /// The number of listed records; nil if no list of records is stored.
     public var records: Int?
     /// The validators that a conditional request would send; nil if there is no stored response.
     public var validators: Validators?

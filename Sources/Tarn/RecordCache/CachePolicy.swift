@@ -17,12 +17,13 @@ public enum CachePolicy: Sendable, Hashable {
     case cacheOnly
     /// The server, without a condition. The stored response is not read, and is replaced.
     case networkOnly
-    /// First the store, if it has an answer, then the server: see
-    /// ``RecordCache/answers(_:policy:)``.
+    /// First the store, if it has an answer, then the server.
+    ///
+    /// See ``RecordCache/answers(_:policy:)``.
     ///
     /// A single answer is that of ``networkFirst``.
     case cacheAndNetwork
-    /// As ``cacheFirst``, but the given age decides instead of freshness.
+    /// The behaviour of ``cacheFirst``, but the given age decides instead of freshness.
     ///
     /// A response that was confirmed at most so many seconds ago answers even if it is stale; an
     /// older one never does.
@@ -72,7 +73,7 @@ extension RecordCache {
         public var evictionStep = 32
         /// Whether one transfer serves all processes that request the same resource concurrently.
         public var sharesTransfersBetweenProcesses = true
-        /// The options of requests: base, retries, logger, clock. Options of scans have no effect
+        /// The options of requests: base, retries, logger, clock. Those of scans have no effect
         /// here.
         public var mirror: Mirror.Options
 

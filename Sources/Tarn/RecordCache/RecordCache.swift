@@ -12,8 +12,8 @@ public import TarnStore
 /// server is asked with a conditional request; a 304 costs neither parsing nor an import. If the
 /// server cannot be reached, a stale response answers, marked as such, unless a rule forbids it.
 ///
-///     let cache = try RecordCache(description, store: store, transport:
-///     CurlTransport(description.api.transport))
+///     let transport = CurlTransport(description.api.transport)
+///     let cache = try RecordCache(description, store: store, transport: transport)
 ///     let answer = try await cache.fetch(CacheRequest("issues"))
 ///     print(answer.records.count, answer.source, answer.age)
 ///

@@ -2,12 +2,11 @@
 //
 //   key     u64 commit sequence, u32 ordinal (both big-endian)
 //   value   u8 operation, u16 entity, storage key
-//           or, if the operation has flags (16, 32): u8 operation, u16 entity, u8 length, storage
-//           key,
-//             16  u32 length, the tuple of the whole key: where the storage key is a digest
-//             32 u8 flags of the row (1 = partial, 2 = wide directory), a body: the fields that
-//             changed, all of a new record;
-//                 long lists in the form of short ones
+//           or, if the operation has flags (16, 32):
+//           u8 operation, u16 entity, u8 length, storage key,
+//             16  u32 length, the tuple of the whole key: if the storage key is a digest
+//             32  u8 flags of the row (1 = partial, 2 = wide directory), a body: the changed
+//                 fields, all fields of a new record; long lists in the form of short ones
 
 /// An entry of the change log, as it is stored.
 package struct ChangeEntry {

@@ -123,8 +123,7 @@ extension StoreWriter {
 }
 
 extension StoreReader {
-    /// The position that ``StoreWriter/setChangePosition(_:_:)`` has saved last; nil if there is
-    /// none.
+    /// The token that ``StoreWriter/setChangePosition(_:_:)`` has saved last; nil if none.
     public func changePosition(_ name: String) throws -> ChangeToken? {
         let text = try StoreAccess.positionKey(name).withUnsafeBytes { try access.raw.get(access.state.meta, $0) }
         return text.flatMap { ChangeToken(String(decoding: $0, as: UTF8.self)) }

@@ -15,8 +15,7 @@ public struct RewriteReport: Sendable, Hashable {
     public var dictionariesDropped = 0
     /// The number of rows to examine, of all entities that are rewritten.
     public var total = 0
-    /// Whether the store was upgraded from an earlier format. Only a rewrite of all entities does
-    /// that.
+    /// Whether the store was upgraded from an earlier format; only by a rewrite of all entities.
     public var isUpgraded = false
 
     /// Creates an empty report.

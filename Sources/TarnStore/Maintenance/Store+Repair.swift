@@ -8,8 +8,7 @@ extension Store {
     public enum RepairOption: Sendable, Hashable, CaseIterable {
         /// Reports the changes without making them.
         case dryRun
-        /// Removes unreadable rows, with the responses that list them: the next sync fetches them
-        /// again.
+        /// Removes unreadable rows, and the responses that list them: the next sync restores them.
         ///
         /// Without this option they stay, and cannot be read or written.
         case removesDamagedRows

@@ -31,8 +31,7 @@ public struct ListedResponse: ~Escapable {
         }
     }
 
-    /// Calls the closure with the borrowed rows of listed records of a type, until it returns
-    /// false.
+    /// Calls the closure with borrowed rows of the listed records, until it returns false.
     ///
     /// The rows are in the order of the response.
     ///

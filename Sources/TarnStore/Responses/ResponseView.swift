@@ -112,8 +112,7 @@ extension StoreAccess {
         }
     }
 
-    /// Calls the closure with entries in the order of their ids, from one on, until it returns
-    /// false.
+    /// Calls the closure with entries in the order of their ids, until it returns false.
     package func forEachResponse(from id: UInt64 = 0, _ body: (ResponseView) throws -> Bool) throws {
         let cursor = try raw.cursor(state.responses)
         defer { cursor.close() }

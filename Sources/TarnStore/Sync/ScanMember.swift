@@ -117,8 +117,9 @@ extension StoreAccess {
         try listed.storageKey.withUnsafeBytes { try localMark(listed.entity, $0) != nil }
     }
 
-    /// Whether a response lists a record, except for those that the closure identifies as the
-    /// caller's.
+    /// Whether a response lists a record, except for the caller's own responses.
+    ///
+    /// - Parameter isOwn: whether a response belongs to the caller.
     package func isListed(_ record: ListedRecord, exceptBy isOwn: (_ walk: String?, _ request: RequestKey) -> Bool) throws -> Bool {
         var isListed = false
         try record.storageKey.withUnsafeBytes { key in

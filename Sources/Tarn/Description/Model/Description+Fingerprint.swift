@@ -93,8 +93,9 @@ private enum DescriptionDigest {
         }
     }
 
-    /// The text of rules; empty without rules, so that stores from before there were rules stay
-    /// valid.
+    /// The text of rules; empty without rules.
+    ///
+    /// So stores from before there were rules stay valid.
     static func text(of rules: FieldRules, _ what: String) -> String {
         guard rules != FieldRules() else { return "" }
         let dates = rules.dates.map { $0.map(\.description).joined(separator: "\n ") } ?? ""

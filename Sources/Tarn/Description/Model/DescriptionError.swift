@@ -11,11 +11,9 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
         public var file: String
         /// The line, counted from 1; nil if the problem concerns the whole file.
         public var line: Int?
-        /// The column in Unicode scalars, counted from 1; nil if the problem concerns the whole
-        /// file.
+        /// The column in Unicode scalars, counted from 1; nil if `line` is nil.
         public var column: Int?
-        /// The dotted path of the field, such as `entities.Issue.attributes.state.values`; may be
-        /// empty.
+        /// The dotted path of the field: `entities.Issue.attributes.state.values`; may be empty.
         public var field: String
         /// The problem and its remedy.
         public var message: String
@@ -39,8 +37,7 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
             return Problem.oneLine(text + message)
         }
 
-        /// Escapes control characters: they would break the line, or reach the terminal as
-        /// commands.
+        /// Escapes control characters, which would break the line or act on the terminal.
         private static func oneLine(_ text: String) -> String {
             var line = String.UnicodeScalarView()
             for scalar in text.unicodeScalars {

@@ -19,8 +19,7 @@ public struct Endpoint: Sendable, Hashable {
     /// Parameters that the path names replace its variables. The others become query parameters, in
     /// this order.
     public var parameters: [Parameter]
-    /// The body of the request. A string in it that is `{name}` is replaced by a parameter, as in
-    /// the path.
+    /// The body of the request. A string that is `{name}` is replaced by a parameter.
     public var body: RequestBody?
     /// The key path of the list of records in the response.
     public var records: KeyPath
@@ -51,7 +50,7 @@ public struct Endpoint: Sendable, Hashable {
 
     /// The part of a scan that is one change of the store.
     public enum CommitUnit: Sendable, Hashable {
-        /// So many pages, and the remaining ones at the end.
+        /// This number of pages, and the remaining ones at the end.
         ///
         /// An endpoint with `for_each` counts the pages of all parents: a commit may cover several
         /// of them.
@@ -111,8 +110,8 @@ public struct Endpoint: Sendable, Hashable {
         public var entity: String
         /// The to-one relationship of the listed entity that refers to the parent.
         public var parent: String?
-        /// The variable of the parent in the path: the entity's name with a lower-case first
-        /// letter.
+        /// The variable of the parent in the path: the entity's name, its first letter in lower
+        /// case.
         public var variable: String
 
         /// Creates the declaration of parent records.

@@ -57,8 +57,7 @@ struct OverlayReader {
         problems.append(.init(file: file, line: mark.line, column: mark.column, field: field, message))
     }
 
-    /// Replaces the entries of a mapping by those of another one; an entry without a value removes
-    /// one.
+    /// Merges the entries of a mapping into another one; an entry without a value removes one.
     ///
     /// - Parameter inner: merges an entry that both have; if it returns nil, the entry is replaced.
     private mutating func merge(

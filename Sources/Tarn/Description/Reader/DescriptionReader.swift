@@ -84,8 +84,7 @@ struct DescriptionReader {
         places[field] = (entry.keyMark, entry.value.mark)
     }
 
-    /// Reports a problem at the value of a dotted path, else at the nearest key above it in the
-    /// file.
+    /// Reports a problem at the value of a dotted path, else at the nearest key above it.
     mutating func report(at field: String, _ message: String) {
         if let place = places[field] { return report(field, place.value, message) }
         report(field, keyMark(field), message)

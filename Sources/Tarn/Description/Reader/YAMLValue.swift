@@ -16,8 +16,7 @@ struct YAMLValue: Sendable {
     }
 
     enum Content: Sendable {
-        /// A scalar as it is written: `no` is the text `no`, `1.10` is `1.10`. Plain means
-        /// unquoted.
+        /// A scalar as it is written: `1.10` is the text `1.10`. Plain means unquoted.
         case scalar(String, plain: Bool)
         case list([YAMLValue])
         case mapping([Entry])

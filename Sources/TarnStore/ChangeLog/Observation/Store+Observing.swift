@@ -84,8 +84,7 @@ extension Store {
         }
     }
 
-    /// Observes the row of a record: its fields, its entity and whether it is partial, not its
-    /// version.
+    /// Observes the row of a record: fields, entity, whether it is partial; not its version.
     private func observeRow<Value: Sendable>(
         _ entity: String, _ key: RecordKey, _ sharing: ObserverHub.EvaluationKey,
         _ body: @escaping @Sendable (StoreReader) throws -> Value?

@@ -27,8 +27,9 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     /// A result with its commit.
     public typealias Element = Observed<Value>
 
-    /// Evaluates once; nil if the result is unchanged. Each iteration has one, on one thread at a
-    /// time.
+    /// Evaluates once per call, for one iteration and on one thread at a time.
+    ///
+    /// It returns nil if the result is unchanged.
     typealias Evaluation = (StoreReader) throws -> Value?
 
     let store: Store

@@ -2,8 +2,9 @@ public import TarnHTTP
 
 /// The reason why a cache has no answer.
 public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
-    /// The request failed or was refused, or its response is unusable; no stored one may replace
-    /// it.
+    /// The request failed or was refused, and no stored response may be used instead.
+    ///
+    /// An unusable response is a failure, too.
     case request(MirrorError, CacheDecision?)
     /// No stored response may be used, and the policy forbids a request.
     case unanswerable(url: String, CacheDecision)

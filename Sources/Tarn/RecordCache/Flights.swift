@@ -29,10 +29,10 @@ final class Flights<Value: Sendable>: Sendable {
     ///
     /// A cancelled caller returns at once. The transfer is cancelled with its last caller; the next
     /// caller begins a new one.
+    ///
     /// - Parameters:
     ///   - key: the request key.
     ///   - body: the transfer, if none is under way.
-    ///
     /// - Returns: the result, and whether another caller had begun the transfer.
     /// - Throws: what the closure throws; `CancellationError` if the caller is cancelled.
     func value(

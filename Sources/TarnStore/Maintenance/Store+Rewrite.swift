@@ -63,6 +63,8 @@ extension Store {
         let isSet = Atomic(false)
     }
 
+    /// Rewrites all rows step by step, until it is cancelled.
+    ///
     /// - Parameter isCancelled: called before each step.
     func rewrite(
         _ name: String?, batch: Int, progress: ((RewriteReport) -> Void)? = nil, isCancelled: () -> Bool

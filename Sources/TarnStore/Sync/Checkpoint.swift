@@ -14,8 +14,7 @@ public struct Checkpoint: Sendable, Hashable {
 
     /// The state of the scan.
     public var state: State
-    /// The plan of the scan (its first URL, its mapping): a scan of another plan does not resume
-    /// it.
+    /// A digest of the scan's first URL and mapping: a scan of another plan does not resume it.
     public var plan: String
     /// The URL of the next page while the scan is under way.
     public var nextURL: String?

@@ -138,7 +138,7 @@ extension StoreAccess {
 }
 
 extension StoreWriter {
-    /// Records that a scan has listed records.
+    /// Notes that a scan has listed records.
     package mutating func noteListed(_ records: [ListedRecord], walk: String, scan: UInt64) throws {
         let table = try access.state.scanTable(), prefix = ScanMember.prefix(walk)
         var key = ByteWriter(), value = ByteWriter()

@@ -110,8 +110,7 @@ public struct Endpoint: Sendable, Hashable {
         public var entity: String
         /// The to-one relationship of the listed entity that refers to the parent.
         public var parent: String?
-        /// The variable of the parent in the path: the entity's name, its first letter in lower
-        /// case.
+        /// The variable of the parent in the path: the entity's name, its first letter lower-cased.
         public var variable: String
 
         /// Creates the declaration of parent records.

@@ -73,7 +73,9 @@ extension RecordCache {
         public var evictionStep = 32
         /// Whether one transfer serves all processes that request the same resource concurrently.
         public var sharesTransfersBetweenProcesses = true
-        /// The options of requests: base, retries, logger, clock. Others have no effect here.
+        /// The options of requests, such as base, retries, logger and clock.
+        ///
+        /// Options that concern only scans have no effect here.
         public var mirror: Mirror.Options
 
         /// Creates the options of a description.

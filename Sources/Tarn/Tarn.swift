@@ -1,4 +1,4 @@
-// The library's front door: what its users need of the layers below comes with it.
+// The entry module of the library: re-exports the lower layers that its API uses.
 
 @_exported public import TarnHTTP
 @_exported public import TarnImport

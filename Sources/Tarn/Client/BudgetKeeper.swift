@@ -1,4 +1,4 @@
-// What servers have said of their rate limits, kept in the store: a limit that is used up still is after a restart.
+// The rate limits of servers, kept in the store: a used-up limit outlasts a restart.
 
 import Foundation
 import Synchronization
@@ -6,13 +6,13 @@ import TarnHTTP
 import TarnStore
 
 final class BudgetKeeper: Sendable {
-    /// What the store had when the mirror was made.
+    /// The limits that were stored when the mirror was created.
     let restored: [String: RateBudget]
-    /// What the store has.
+    /// The limits that are stored now.
     private let saved: Mutex<[String: RateBudget]>
 
     init(_ store: Store) {
-        // What cannot be read is learned anew.
+        // Unreadable limits are learned anew.
         let text = try? store.read { try $0.requestBudgets }
         restored = text.flatMap { try? JSONDecoder().decode([String: RateBudget].self, from: Data($0.utf8)) } ?? [:]
         saved = Mutex(restored)
@@ -24,7 +24,9 @@ final class BudgetKeeper: Sendable {
         }
     }
 
-    /// A transaction that is not committed makes one save too few: the next one is as new as this.
+    /// Saves limits if they are new.
+    ///
+    /// If the transaction is not committed, this save is missed; the next one has newer limits.
     func save(_ budgets: [String: RateBudget], _ writer: inout StoreWriter) throws {
         guard isNew(budgets) else { return }
         let encoder = JSONEncoder()

@@ -1,18 +1,17 @@
-// Answers that are a part of what was asked for: no page of a list.
+// Partial responses: they are no pages of a list.
 
 import Foundation
 import TarnHTTP
 
 extension HTTPResponse {
-    /// Why a successful response is only a part of the representation; nil if it is all of it, or
-    /// if a part was asked for.
+    /// The reason why a successful response is only a part of the representation.
     ///
     /// A 206 answers a request for a range (RFC 9110 §15.3.7). In a 200, `Content-Range` has no
-    /// meaning (§14.4), and units other than bytes are some API's own numbers of its list; a range
-    /// of bytes that is not all of them contradicts the 200, and the body is not trusted to be a
-    /// page.
+    /// meaning (§14.4), and units other than bytes are an API's own count of its list. A range that
+    /// does not cover all bytes contradicts the 200: such a body is not taken for a page.
     ///
-    /// - Parameter fields: of the request.
+    /// - Parameter fields: the header fields of the request.
+    /// - Returns: nil if the response is complete, or if a part was requested.
     func partReason(askedWith fields: HTTPHeaders) -> String? {
         guard fields["Range"] == nil else { return nil }
         let range = headers["Content-Range"]
@@ -29,8 +28,9 @@ extension HTTPResponse {
         }
     }
 
-    /// Whether a `Content-Range` names some bytes of more: `bytes 0-9/100`. `bytes 0-9/*` does not
-    /// say of how many, and is not one.
+    /// Whether a `Content-Range` names a part of the bytes, such as `bytes 0-9/100`.
+    ///
+    /// `bytes 0-9/*` does not specify the length, and is not one.
     private static func isCutRange(_ text: String) -> Bool {
         guard text.prefix(6).lowercased() == "bytes " else { return false }
         let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)

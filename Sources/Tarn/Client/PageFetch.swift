@@ -1,4 +1,4 @@
-// A page that is asked for: its request is under way, and its answer is taken when its turn has come.
+// The fetch of a page: its request is under way until the scan takes the response.
 
 import TarnHTTP
 import TarnStore
@@ -6,9 +6,9 @@ import TarnStore
 struct PageFetch {
     let request: PageRequest
     let key: RequestKey
-    /// The entry of its last answer.
+    /// The stored entry of the request; nil if it is sent without a condition.
     let stored: ResponseEntry?
-    /// As it is named in errors and progress.
+    /// The URL as errors and progress show it.
     let shownURL: String
     let task: Task<Result<HTTPResponse, TransportError>, Never>
 
@@ -29,7 +29,7 @@ struct PageFetch {
         }
     }
 
-    /// Waits for the answer; gives up the transfer if the waiting task is cancelled.
+    /// Waits for the response. Cancelling the waiting task cancels the transfer.
     func answer() async throws(TransportError) -> HTTPResponse {
         try await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }.get()
     }

@@ -1,4 +1,4 @@
-// What the rules of HTTP and the store call differently: stored responses, lists of header fields, points in time.
+// Conversions between the HTTP rules and the store: stored responses, header fields, times.
 
 import Foundation
 import TarnHTTP
@@ -28,7 +28,7 @@ extension CachedResponse {
 }
 
 extension HTTPHeaders {
-    /// As a flat list: name, value, name, value, …
+    /// The fields as a flat list: name, value, name, value, …
     var flat: [String] { fields.flatMap { [$0.name, $0.value] } }
 }
 
@@ -40,6 +40,6 @@ extension Timestamp {
 
     init(seconds: Int) { self.init(clampingSeconds: seconds) }
 
-    /// Whole ones since 1970.
+    /// Whole seconds since 1970.
     var seconds: Int { Int(microseconds / 1_000_000) - (microseconds % 1_000_000 < 0 ? 1 : 0) }
 }

@@ -1,4 +1,4 @@
-// Requests to the server, and what becomes of its answers (RFC 9111 §4.3).
+// Requests to the server, and the processing of its responses (RFC 9111 §4.3).
 
 import Foundation
 import TarnHTTP
@@ -14,7 +14,7 @@ extension CachedTransport {
             found = try selected(request, url, scope)
             if found == nil, wantsPart { found = try selected(request, url, scope, isPart: true) }
         }
-        // Several ranges, or one that is not stored, are no question about what is stored.
+        // A request for several ranges, or for one that is not stored, cannot validate the entry.
         if wantsPart, let message = found, !couldServe(message, request) { found = nil }
         var sent = request
         if let found, isConditional, request.method == "GET" { sent = rules.validation(of: found.response, for: request, keepsRange: wantsPart) }
@@ -41,7 +41,7 @@ extension CachedTransport {
                 return try await forward(request, url, scope, decision, isConditional: false)
             }
             CacheRules.addCookies(of: response.headers, to: &answer.response.headers)
-            // A 304 may forbid what the stored response allowed.
+            // A 304 may forbid the storage that the stored response has allowed.
             let isStored = rules.permits(fresh, for: request) && !CacheControl(fresh.headers).noStore
             if !isStored { try await shelf.remove(kept) }
             status.isStored = isStored
@@ -57,12 +57,15 @@ extension CachedTransport {
         }
     }
 
-    /// What is stored for the request's own fields. A date of another variant proves nothing about this one, and in its place it is no answer.
+    /// The stored response that the request's fields select.
+    ///
+    /// A response of another variant is excluded: its date proves nothing about this one, and it is
+    /// no answer to the request.
     private func selected(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, isPart: Bool = false) throws -> StoredMessage? {
         try shelf.find(request, url, scope, now: now, isPart: isPart).flatMap { scope.rules.select([$0.response], for: request, at: now) == nil ? nil : $0 }
     }
 
-    /// What is stored in the place of an answer that did not come; nil if nothing allows it.
+    /// The stored response that replaces one that did not arrive; nil if no rule allows it.
     private func stale(_ found: StoredMessage?, _ request: HTTPRequest, _ scope: CacheScope, _ failure: CacheRules.Failure) throws -> Fetched? {
         let decision = scope.rules.decide(request, found?.response, at: now, after: failure)
         guard let found, decision.isHit, var answer = try served(found, request, scope, decision, isValidated: false) else { return nil }
@@ -70,7 +73,7 @@ extension CachedTransport {
         return Fetched(answer: answer, stored: found)
     }
 
-    /// Stores a response if that is allowed, and makes of it what the request wants.
+    /// Stores a response if that is allowed, and adapts it to the request.
     private func taken(
         _ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision, _ status: CacheStatus,
         _ requestTime: Int, old: StoredMessage?
@@ -82,7 +85,8 @@ extension CachedTransport {
             return Fetched(answer: Answer(response: response, status: status, decision: decision))
         }
         guard scope.rules.storability(of: response, to: request) == .storable, fits(response) else {
-            // What is stored is not what the server says now; a failure says nothing about it.
+            // The stored response is no longer what the server sends. A failure is no evidence of
+            // that.
             let isOther = (200..<300).contains(response.status) || response.status == 404 || response.status == 410
             if let old, isOther { try await shelf.remove(old) }
             return Fetched(answer: passed)
@@ -90,7 +94,7 @@ extension CachedTransport {
         let message = message(of: response, to: request, scope, requestTime)
         let stored = try await shelf.keep(message, response, url, scope)
         status.isStored = true
-        // The client's own condition was not sent along: it is judged by what has come.
+        // The client's own condition was not forwarded: it is evaluated against the new response.
         if scope.rules.clientHasCurrent(message, request.headers, at: now) {
             let headers = CacheRules.notModifiedFields(response.headers)
             return Fetched(answer: Answer(response: HTTPResponse(status: 304, headers: headers), status: status, decision: decision), stored: stored)
@@ -104,13 +108,13 @@ extension CachedTransport {
     ) async throws -> Bool {
         guard scope.rules.storability(ofPart: response, to: request, at: now) == .storable, fits(response), let part = ContentRange(response) else { return false }
         var message = message(of: response, to: request, scope, requestTime)
-        // Of the one range, not of what is stored.
+        // These fields describe the received range, not the stored parts.
         (message.headers["Content-Range"], message.headers["Content-Length"]) = (nil, nil)
         try await shelf.keep(part, response.body, message, url, scope, now: now)
         return true
     }
 
-    /// RFC 9111 §4.3.5.
+    /// Updates or invalidates the stored response by a HEAD (RFC 9111 §4.3.5).
     private func updateByHead(_ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ requestTime: Int) async throws {
         var get = request
         get.method = "GET"

@@ -1,57 +1,63 @@
-// Whole responses in the store, in front of another transport: what HTTP's rules allow is answered from there, JSON or not.
+// A caching transport: whole responses in the store, in front of another transport.
 
 import Foundation
 public import TarnHTTP
 public import TarnStore
 
-/// A transport that keeps responses in a store, with status, header fields in their order, and body, and answers from there by the rules of
-/// HTTP caching (RFC 9111).
+/// A transport that stores responses and answers by the rules of HTTP caching (RFC 9111).
+///
+/// It stores status, header fields in their order, and body, whether JSON or not.
 ///
 ///     let transport = CachedTransport(CurlTransport(), store: store)
 ///     let page = try await transport.send(HTTPRequest(url: "https://api.example.org/readme"))
 ///
-/// GET and HEAD are answered from what is stored, also in part (`Range`), from stored parts (206), and with 304 for a client that has it already.
-/// Everything else goes to the transport behind it; methods that are not safe invalidate what is stored of their URL, also the entries of a
-/// ``RecordCache``. The URL is sent in the normalised form under which its answer is stored.
+/// GET and HEAD are answered from the store, also in part (`Range`), from stored parts (206), and
+/// with a 304 if the client has the response already. All other requests are forwarded to the inner
+/// transport. Unsafe methods invalidate the stored responses of their URL, including the entries of
+/// a ``RecordCache``. The URL is sent in the normalised form under which the response is stored.
 ///
-/// An answer to a request with credentials (``CacheRules/isCredential(_:)``) answers only requests with the same ones. In a shared cache,
-/// ``Options/scopeFields`` names the fields that distinguish users; requests with other credentials pass by the cache, but for `Authorization`,
-/// about which the response decides. `Set-Cookie` is never stored.
+/// A response to a request with credentials (``CacheRules/isCredential(_:)``) answers only requests
+/// with the same credentials. In a shared cache, ``Options/scopeFields`` names the fields that
+/// distinguish users. Requests with other credentials bypass the cache, except for `Authorization`,
+/// for which the response decides. `Set-Cookie` is never stored.
 ///
-/// Equal requests at the same time share a transfer, also between processes. Caches may share a store with records and mirrors.
+/// Concurrent equal requests share a transfer, also between processes. Caches may share a store
+/// with records and mirrors.
 public final class CachedTransport: Transport, Sendable {
-    /// How a transport caches, and how much it keeps.
+    /// The options of a caching transport: its rules, limits and scopes.
     public struct Options: Sendable {
-        /// HTTP's rules, for a private cache if nothing is said.
+        /// The rules of HTTP; by default those of a private cache.
         public var rules = CacheRules()
-        /// How much is kept, together with what record caches keep in the same store.
+        /// The limits of the cache, which include the record caches of the same store.
         public var limits = CacheLimits(entries: 1_000_000, bytes: 1 << 30)
-        /// Bytes of a body that is stored; larger ones are passed on.
+        /// The maximum size of a stored body, in bytes. Larger ones are forwarded only.
         public var maximumBodySize = 64 << 20
-        /// What distinguishes those who share the store and do not send credentials themselves.
+        /// A text that separates users of the same store who send no credentials of their own.
         public var scope = ""
-        /// Request fields each value of which is one user, with private rules for its answers. In a private cache all credentials are such fields anyway.
+        /// Request fields whose values identify users; their responses follow private rules.
+        ///
+        /// In a private cache all credentials are such fields anyway.
         public var scopeFields: [String] = []
-        /// The clock of ages, and the chance of evictions.
+        /// The clock of ages, and the random source of evictions.
         public var time = TimeSource.system
 
-        /// For one user, with a million entries or a gibibyte.
+        /// Creates the options of a private cache of a million entries or a gibibyte.
         public init() {}
     }
 
-    /// A response, and how it was come by.
+    /// A response, with its source and the decision behind it.
     public struct Answer: Sendable {
-        /// As the client is to get it, but for `Cache-Status`.
+        /// The response for the client, without `Cache-Status`.
         public var response: HTTPResponse
-        /// In the words of RFC 9211.
+        /// The cache status of RFC 9211.
         public var status: CacheStatus
-        /// Why.
+        /// The decision of the cache, with its reasons.
         public var decision: CacheDecision
-        /// Nil if it comes from the server.
+        /// The age in seconds; nil for a response from the server.
         public var age: Int?
     }
 
-    /// What it was made with.
+    /// The options of the transport.
     public let options: Options
     let inner: any Transport
     let shelf: ResponseShelf
@@ -59,7 +65,7 @@ public final class CachedTransport: Transport, Sendable {
     private let background = BackgroundTasks()
     private let claims: ClaimFile?
 
-    /// A cache in front of a transport. Other caches and mirrors may use the same store.
+    /// Creates a cache in front of a transport. Other caches and mirrors may use the same store.
     public init(_ inner: any Transport, store: Store, options: Options = Options()) {
         self.inner = inner
         self.options = options
@@ -70,14 +76,15 @@ public final class CachedTransport: Transport, Sendable {
     /// Answers a request, as ``answer(_:)`` does.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { try await answer(request).response }
 
-    /// Answers a request, and says how.
+    /// Answers a request, and reports the source of the response.
     ///
-    /// - Throws: `TransportError` of the transport behind it, if nothing stored may be used instead; with the kind `store` if the store
-    ///   fails, since then nothing can be said about what is in it.
+    /// - Throws: `TransportError` of the inner transport if no stored response may be used instead;
+    ///   with the kind `store` if the store fails, since its content is unknown then.
     public func answer(_ request: HTTPRequest) async throws(TransportError) -> Answer {
         do {
             guard let url = try? HTTPURL(request.url).normalized.description else { return try await passOn(request, nil) }
-            // What is sent is what is keyed: a server that reads `/x/%2e%2e/` in its own way would fill the entry of another URL.
+            // The sent URL must be the key: a server that interprets `/x/%2e%2e/` in its own way
+            // would fill the entry of another URL.
             var request = request
             request.url = url
             let scope = try shelf.scope(request)
@@ -93,7 +100,9 @@ public final class CachedTransport: Transport, Sendable {
         }
     }
 
-    /// What would be done about a request, and why. Nothing is sent.
+    /// Explains the decision about a request. Nothing is sent.
+    ///
+    /// - Throws: `StoreError`, or an error about an invalid URL.
     public func explain(_ request: HTTPRequest) throws -> CacheExplanation {
         let url = try HTTPURL(request.url).normalized.description
         guard let scope = try shelf.scope(request) else {
@@ -106,7 +115,7 @@ public final class CachedTransport: Transport, Sendable {
             status: found?.response.status, records: nil, validators: found.map { Validators($0.response.headers) })
     }
 
-    /// Waits for revalidations that go on in the background.
+    /// Waits for revalidations in the background.
     public func finishBackground() async { await background.finish() }
 
     var now: Int { Int(options.time.now().timeIntervalSince1970) }
@@ -121,7 +130,7 @@ public final class CachedTransport: Transport, Sendable {
                 if decision.outcome == .stale(revalidates: true) { revalidateInBackground(request, url, scope) }
                 return answer
             }
-            // Several ranges, or the body has gone meanwhile: the server has it.
+            // Several ranges, or a body that was removed meanwhile: the server has it.
             decision = CacheDecision(.miss, .rangeNotStored)
         } else if wantsPart(request), let part = try shelf.find(request, url, scope, now: now, isPart: true) {
             let partDecision = scope.rules.decide(request, part.response, at: now)
@@ -143,7 +152,7 @@ public final class CachedTransport: Transport, Sendable {
 
     func wantsPart(_ request: HTTPRequest) -> Bool { request.method == "GET" && request.headers["Range"] != nil }
 
-    /// What is stored, as the request wants it; nil if it is wanted in a way that only the server can.
+    /// The stored response as the request wants it; nil if only the server can answer.
     func served(
         _ found: StoredMessage, _ request: HTTPRequest, _ scope: CacheScope, _ decision: CacheDecision, isValidated: Bool
     ) throws -> Answer? {
@@ -171,7 +180,7 @@ public final class CachedTransport: Transport, Sendable {
         }
     }
 
-    /// Whether a 304 would let what is stored answer the request.
+    /// Whether a 304 would let the stored response answer the request.
     func couldServe(_ found: StoredMessage, _ request: HTTPRequest) -> Bool {
         guard request.headers["Range"] != nil else { return found.parts == nil }
         switch ByteRange.select(request.headers, of: found.response, length: found.size, at: now) {
@@ -184,7 +193,7 @@ public final class CachedTransport: Transport, Sendable {
 
     private func revalidateInBackground(_ request: HTTPRequest, _ url: String, _ scope: CacheScope) {
         var plain = request
-        // A range stays: what is stored may be parts.
+        // The range stays: the entry may consist of parts.
         for name in ["If-None-Match", "If-Modified-Since", "If-Range"] { plain.headers[name] = nil }
         plain.method = "GET"
         let wanted = plain
@@ -195,15 +204,15 @@ public final class CachedTransport: Transport, Sendable {
 
     // MARK: The server
 
-    /// What a transfer has brought, before it is made fit for one request.
+    /// The result of a transfer, before it is adapted to a single request.
     struct Fetched: Sendable {
         var answer: Answer
-        /// Set if it is in the store, so that others may have it.
+        /// The stored response, for other requests; nil if it was not stored.
         var stored: StoredMessage?
     }
 
     private func fetched(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision) async throws -> Answer {
-        // Parts, HEAD and conditions that only the server judges are nobody else's.
+        // Ranges, HEAD, and conditions for the server only concern a single request.
         guard request.method == "GET", request.headers["Range"] == nil, decision.rule != .preconditionIsTheServers,
             !CacheControl(request.headers).noStore
         else { return try await forward(request, url, scope, decision).answer }
@@ -211,7 +220,7 @@ public final class CachedTransport: Transport, Sendable {
             try await claimed(request, url, scope, decision)
         }
         guard isShared else { return fetched.answer }
-        // What may not be stored is for the one who asked.
+        // A response that must not be stored is only for the request that caused it.
         guard let stored = fetched.stored, var answer = try served(stored, request, scope, decision, isValidated: true) else {
             return try await forward(request, url, scope, decision).answer
         }
@@ -220,7 +229,7 @@ public final class CachedTransport: Transport, Sendable {
         return answer
     }
 
-    /// One transfer for all processes: who has waited for another one looks again.
+    /// Runs one transfer for all processes. After a wait, the store is searched again.
     private func claimed(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision) async throws -> Fetched {
         let digest = digest(request, url)
         guard let claims else { return try await forward(request, url, scope, decision) }
@@ -240,7 +249,7 @@ public final class CachedTransport: Transport, Sendable {
         return try await forward(request, url, scope, decision)
     }
 
-    /// Equal requests: same method, URL and header fields.
+    /// The digest of a request: equal for equal method, URL and header fields.
     private func digest(_ request: HTTPRequest, _ url: String) -> RequestDigest {
         RequestKey(
             method: request.method, url: url, endpoint: ResponseShelf.endpoint,
@@ -248,7 +257,7 @@ public final class CachedTransport: Transport, Sendable {
         ).digest
     }
 
-    /// Sends a request that no stored answer may answer, and whose answer is stored for nobody.
+    /// Forwards a request outside the cache: it neither reads nor stores a response.
     private func bypass(_ request: HTTPRequest, _ rule: CacheRule) async throws -> Answer {
         if CacheControl(request.headers).onlyIfCached {
             return Answer(
@@ -259,9 +268,9 @@ public final class CachedTransport: Transport, Sendable {
         return Answer(response: response, status: CacheStatus(forward: .bypass, forwardStatus: response.status), decision: CacheDecision(.miss, rule))
     }
 
-    /// Methods that are not cached, and URLs that cannot be.
+    /// Forwards a request with a method or a URL that cannot be cached.
     ///
-    /// - Parameter scope: nil if nothing may be stored.
+    /// - Parameter scope: the scope of the response; nil if it must not be stored.
     private func passOn(_ request: HTTPRequest, _ scope: CacheScope?) async throws -> Answer {
         let requestTime = now, response = try await inner.send(request)
         let invalid = CacheRules.invalidated(by: request, response)
@@ -280,7 +289,7 @@ public final class CachedTransport: Transport, Sendable {
         response.body.count <= options.maximumBodySize && response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed)
     }
 
-    /// A response as it is stored.
+    /// The stored form of a response.
     func message(of response: HTTPResponse, to request: HTTPRequest, _ scope: CacheScope, _ requestTime: Int) -> CachedResponse {
         CachedResponse(
             status: response.status, headers: scope.rules.storedFields(of: HTTPHeaders(stored: response)),

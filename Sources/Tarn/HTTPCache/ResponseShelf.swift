@@ -1,4 +1,4 @@
-// Storage of whole responses and their parts: their way into the store and out of it.
+// Storage of whole responses and of parts of responses.
 
 import Foundation
 import Synchronization
@@ -6,15 +6,15 @@ import TarnHTTP
 import TarnStore
 
 final class ResponseShelf: Sendable {
-    /// Marks the entries of whole responses: no endpoint has this name.
+    /// The endpoint name in entries of whole responses: no endpoint has this name.
     static let endpoint = "*"
-    /// Marks the entries of parts, which no reader of whole responses takes for one.
+    /// The endpoint name in entries of parts: lookups of whole responses do not find them.
     static let partEndpoint = "*part"
 
     private let store: Store
     private let options: CachedTransport.Options
     private let uses = CacheUses()
-    /// Of the store, once it was needed.
+    /// The incarnation of the store, once it was read.
     private let knownIncarnation = Mutex<String?>(nil)
 
     init(_ store: Store, _ options: CachedTransport.Options) {
@@ -33,7 +33,7 @@ final class ResponseShelf: Sendable {
         }
     }
 
-    /// The scope of a request; nil if it passes by the cache.
+    /// The scope of a request; nil if the request bypasses the cache.
     func scope(_ request: HTTPRequest) throws -> CacheScope? {
         var rules = options.rules
         let fields: HTTPHeaders
@@ -45,24 +45,25 @@ final class ResponseShelf: Sendable {
             rules.isShared = false
         }
         guard !fields.fields.isEmpty || !options.scope.isEmpty else { return CacheScope(rules: rules, digest: "") }
-        // In the order of their names: two orders of different fields mean the same.
+        // Sorted by name: the order of different fields has no meaning.
         let lines = fields.fields.map { "\($0.name): \($0.value)" }.sorted()
         let text = try ([incarnation, options.scope, rules.isShared ? "shared" : "user"] + lines).joined(separator: "\n")
         return CacheScope(rules: rules, digest: String(SHA256.hexadecimal(text).prefix(32)))
     }
 
-    /// The URL of an entry: the scope stands behind it, so that the entries of a URL lie side by side, whoever asked.
+    /// The URL of an entry, followed by the scope: entries of a URL are adjacent for all scopes.
     ///
-    /// Without it an entry is of an older version, which did not distinguish all users: it is not used.
+    /// Entries without a scope are of an older version that did not distinguish all users. They are
+    /// not used.
     private static func url(_ url: String, _ scope: CacheScope) -> String { url + "#" + scope.digest }
 
     private static func key(_ url: String, _ scope: CacheScope, _ variant: String, isPart: Bool) -> RequestKey {
         RequestKey(url: ResponseShelf.url(url, scope), endpoint: isPart ? partEndpoint : endpoint, variant: variant)
     }
 
-    /// The response that a request selects.
+    /// Finds the stored response that a request selects.
     ///
-    /// - Parameter isPart: whether one of the stored parts is wanted, not one of the whole responses.
+    /// - Parameter isPart: whether to search the stored parts instead of the whole responses.
     func find(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws -> StoredMessage? {
         try store.read { reader in
             var found: [StoredMessage] = [], usedAt: [Timestamp] = []
@@ -72,18 +73,18 @@ final class ResponseShelf: Sendable {
                 usedAt.append(view.usedAt)
                 return true
             }
-            // Where nothing is selected, the first one tells why.
+            // If no response is selected, the first one lets the rules explain why.
             guard let index = scope.rules.select(found.map(\.response), for: request, at: now) else { return found.first }
             uses.note(found[index].id, usedAt: usedAt[index], now: self.now)
             return found[index]
         }
     }
 
-    /// Bytes of a representation; nil if they are not there, or not any more.
+    /// Bytes of a representation; nil if they are not, or no longer, stored.
     func body(_ message: StoredMessage, _ range: Range<Int>) throws -> [UInt8]? {
         guard let places = message.places(of: range) else { return nil }
         return try store.read { reader in
-            // The header fields and the body are of one response.
+            // Header fields and body must be of the same response.
             guard let view = try reader.access.responseView(id: message.id), view.validatedAt == message.confirmedAt else { return nil }
             var bytes: [UInt8]?
             for place in places {
@@ -112,8 +113,9 @@ final class ResponseShelf: Sendable {
         return StoredMessage(id: id, confirmedAt: received, response: message, size: body.count, redirectedTo: response.redirectedTo)
     }
 
-    /// Keeps a part of a representation, together with the parts that are stored of the same one (RFC 9111 §3.4). When they are the whole of it, they
-    /// become a whole response.
+    /// Stores a part of a representation, together with its other stored parts (RFC 9111 §3.4).
+    ///
+    /// Once the parts cover the whole representation, they become a whole response.
     ///
     /// - Parameter message: the 206, which must have a strong validator.
     func keep(_ part: ContentRange, _ body: [UInt8], _ message: CachedResponse, _ url: String, _ scope: CacheScope, now seconds: Int) async throws {
@@ -122,7 +124,7 @@ final class ResponseShelf: Sendable {
         let key = ResponseShelf.key(url, scope, variant, isPart: true), wholeKey = ResponseShelf.key(url, scope, variant, isPart: false)
         let rules = scope.rules
         try await store.write(alone: body.count > 1 << 20) { writer in
-            // As they are now: another transfer may have changed them.
+            // The current entries: another transfer may have changed them.
             if let whole = try writer.access.responseView(wholeKey.digest), var entry = whole.entry {
                 let stored = CachedResponse(whole)
                 if stored.status == 200, stored.strongValidator(at: seconds) == validator, whole.bodySize == part.length {
@@ -134,7 +136,7 @@ final class ResponseShelf: Sendable {
             var merged = message, parts = BodyParts(length: part.length), old: (id: UInt64, size: Int)?
             if let view = try writer.access.responseView(key.digest), let known = view.parts, known.length == part.length {
                 let stored = CachedResponse(view)
-                // Pieces that fill gaps of many parts would be too many: then it begins anew.
+                // If filling the gaps would need too many parts, the parts begin anew.
                 if stored.strongValidator(at: seconds) == validator, known.ranges.count + known.missing(in: part.range).count <= BodyParts.limit {
                     merged.headers = rules.storedFields(of: stored.headers.confirmed(byNotModified: message.headers))
                     (parts, old) = (known, (view.id, known.size))
@@ -165,11 +167,11 @@ final class ResponseShelf: Sendable {
         }
     }
 
-    /// Brings the header fields and the times up to date. Nil if the entry is no longer the one that was read.
+    /// Updates header fields and times after a 304; nil if the entry has changed since it was read.
     func confirm(_ message: StoredMessage, _ fresh: CachedResponse) async throws -> StoredMessage? {
         let received = now, taken = uses.take()
         let isThere = try await store.write { writer in
-            // Replaced, confirmed or invalidated meanwhile: the answer says nothing about what is stored now.
+            // Replaced, confirmed or invalidated meanwhile: the 304 is not about the current entry.
             guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt,
                 CachedResponse(view) == message.response, var entry = view.entry
             else { return false }
@@ -183,7 +185,7 @@ final class ResponseShelf: Sendable {
         return isThere ? kept : nil
     }
 
-    /// Removes an entry, unless another response has taken its place.
+    /// Removes an entry, unless another response has replaced it.
     func remove(_ message: StoredMessage) async throws {
         try await store.write { writer in
             guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt else { return }
@@ -191,9 +193,10 @@ final class ResponseShelf: Sendable {
         }
     }
 
-    /// Invalidates what is stored of URLs, in all scopes and caches: the resource may have changed (RFC 9111 §4.4).
+    /// Invalidates the entries of URLs in all scopes and caches after an unsafe request.
     ///
-    /// The entries of whole responses lie together, however many users there are. Only record caches have scopes that are looked through.
+    /// The resource may have changed (RFC 9111 §4.4). Entries of whole responses are adjacent,
+    /// however many users there are. Only the scopes of record caches are searched one by one.
     func invalidate(_ urls: [String]) async throws {
         try await store.write { writer in
             var ids: [UInt64] = []
@@ -229,7 +232,7 @@ extension ResponseEntry {
                 requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat, usedAt: received, bodySize: bodySize, parts: parts))
     }
 
-    /// What a confirmation changes.
+    /// Applies a confirmation to the entry.
     fileprivate mutating func update(_ headers: HTTPHeaders, _ message: CachedResponse, _ received: Timestamp) {
         self.headers = headers.flat
         validatedAt = received

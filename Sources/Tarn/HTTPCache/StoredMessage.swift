@@ -5,22 +5,22 @@ import TarnStore
 /// A stored response, without its body.
 struct StoredMessage: Sendable {
     var id: UInt64
-    /// When it was confirmed last: which of the responses under its id it is.
+    /// The time of the last confirmation: it tells whether the entry was replaced meanwhile.
     var confirmedAt: Timestamp
     var response: CachedResponse
-    /// Bytes of the representation.
+    /// The size of the whole representation, in bytes.
     var size: Int
-    /// Of a 206: what of the representation is stored.
+    /// The stored parts of the representation; nil for a whole response.
     var parts: BodyParts?
-    /// Where redirects had led to.
+    /// The URL that redirects have led to; nil if there were none.
     var redirectedTo: String?
 
-    /// The places in the stored body of a range of the representation; nil if not all of it is stored.
+    /// The locations of a range in the stored body; nil if not all of it is stored.
     func places(of range: Range<Int>) -> [Range<Int>]? { parts.map { $0.places(of: range) } ?? [range] }
 }
 
 extension StoredMessage {
-    /// Nil for entries of other kinds, and for parts that cannot be read.
+    /// Creates a message; nil for entries of other kinds, and for unreadable parts.
     init?(_ view: ResponseView, isPart: Bool) {
         guard view.endpoint == (isPart ? ResponseShelf.partEndpoint : ResponseShelf.endpoint), let size = view.bodySize else { return nil }
         let parts = isPart ? view.parts : nil

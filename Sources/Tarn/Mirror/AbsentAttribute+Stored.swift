@@ -1,15 +1,18 @@
-// Attributes that the store has no value of, after a sync that brought none.
+// Attributes without a value in the store, after a sync that brought none.
 
 import TarnImport
 import TarnStore
 
 extension [AbsentAttribute] {
-    /// Records of each entity that are looked through. A value in a later one is not found: the attribute is rare, then.
+    /// The maximum number of records that are read per entity.
+    ///
+    /// A rare attribute of a later record is not found.
     private static let sampleSize = 10_000
 
-    /// The attributes of which no stored record has a value either.
+    /// The attributes without a value in any stored record.
     ///
-    /// A sync of a few changed records may well have no value of an optional attribute; earlier ones had.
+    /// A sync of few changed records may have no value of an optional attribute that earlier syncs
+    /// had.
     func withoutStoredValues(in store: Store) throws -> [AbsentAttribute] {
         let byEntity = Dictionary(grouping: self, by: \.entity)
         return try store.read { reader in

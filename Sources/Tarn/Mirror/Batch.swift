@@ -1,24 +1,25 @@
-// What a walk has fetched and not yet committed: it becomes one change.
+// The fetched but uncommitted pages of a scan: they become one change.
 
 import TarnImport
 import TarnStore
 
-/// Pages that wait to be committed together, with their entries, their progress and the members of their scans. Their records wait in the
-/// importer.
+/// Pages that are committed together, with their entries, checkpoints and scan members.
+///
+/// The importer holds their records.
 struct Batch {
     struct Page {
         var entry: ResponseEntry
-        /// The stored entry that a 304 has confirmed; nil if the page was imported.
+        /// The stored entry that a 304 has confirmed; nil for an imported page.
         var asked: ResponseEntry?
-        /// The walk of the endpoint's walks that the page is of.
+        /// The index of the page's scan among the scans of all parents.
         var target: Int
-        /// Under which its listed records are noted; nil if no orphans are looked for.
+        /// The name under which the listed records are noted; nil if no orphans are looked for.
         var members: String?
 
         var isImported: Bool { asked == nil }
     }
 
-    /// A walk that is complete with this batch, and whose orphans are to be looked at when it is committed.
+    /// A scan that this batch completes: after the commit, its orphans are looked for.
     struct Completed {
         var walk: WalkIdentity
         var parent: RecordKey?
@@ -27,7 +28,7 @@ struct Batch {
     }
 
     private(set) var pages: [Page] = []
-    /// The last one of each name counts.
+    /// Checkpoints by name; a later one replaces an earlier one.
     private(set) var checkpoints: [String: Checkpoint] = [:]
     var completed: [Completed] = []
 
@@ -38,13 +39,13 @@ struct Batch {
         checkpoints[name] = checkpoint
     }
 
-    /// Adds what another walk has fetched.
+    /// Adds the pages of another scan.
     mutating func append(_ other: Batch) {
         pages += other.pages
         checkpoints.merge(other.checkpoints) { $1 }
         completed += other.completed
     }
 
-    /// Progress without a page.
+    /// Adds a checkpoint without a page.
     mutating func add(_ checkpoint: Checkpoint, _ name: String) { checkpoints[name] = checkpoint }
 }

@@ -2,17 +2,18 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// How far a group is. Sent when a request of it is done.
+/// The progress of a group of requests, reported when a request is done.
 public struct BatchProgress: Sendable, Hashable {
-    /// The request, by its place in the group.
+    /// The index of the request in the group.
     public var index: Int
-    /// Whether its report has failures.
+    /// Whether the report of the request has failures.
     public var hasFailed: Bool
-    /// How many are done, this one included, and how many there are.
+    /// The number of requests that are done, including this one.
     public var done: Int
-    /// How many requests the group has.
+    /// The number of requests in the group.
     public var count: Int
 
+    /// Creates the progress of a group.
     public init(index: Int, hasFailed: Bool, done: Int, count: Int) {
         self.index = index
         self.hasFailed = hasFailed

@@ -2,17 +2,18 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// One request of a group: an endpoint, and what is different about it this time.
+/// One request of a group: an endpoint with parameters and options of its own.
 public struct BatchRequest: Sendable {
     /// The name of an endpoint of the description.
     public var endpoint: String
-    /// In the place of the endpoint's own values of these names; others are added.
+    /// Parameters that replace the endpoint's parameters of the same names; others are added.
     public var parameters: [Endpoint.Parameter]
-    /// When it is sent again, if not as the others are.
+    /// The retry policy of this request; nil for the common one.
     public var retry: RetryPolicy?
-    /// How far its pages are walked, if not as the endpoint says.
+    /// The page and record limits of this request; nil for the endpoint's.
     public var limits: Endpoint.Limits?
 
+    /// Creates a request of a group.
     public init(
         _ endpoint: String, parameters: [Endpoint.Parameter] = [], retry: RetryPolicy? = nil, limits: Endpoint.Limits? = nil
     ) {

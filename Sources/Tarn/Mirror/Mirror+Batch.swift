@@ -1,4 +1,4 @@
-// Several requests as one group: fetched side by side, reported together, and stored one by one or as one change.
+// Groups of requests: fetched concurrently, reported together, stored one by one or as one change.
 
 import Foundation
 import TarnHTTP
@@ -6,29 +6,33 @@ import TarnImport
 import TarnStore
 
 extension Mirror {
-    /// Fetches a group of requests and stores what they answer.
+    /// Fetches a group of requests and stores their records.
     ///
-    /// The first pages of all of them are asked for at once, as far as the pace allows; they are imported in the order of the group. A failure
-    /// is that request's own: the others go on, unless they would fail for the same reason. Records that a request does not list are no
-    /// orphans, since it may be about a part of the endpoint's list only.
+    /// All first pages are requested at once, as far as the pace allows; they are imported in the
+    /// order of the group. A failure concerns one request: the others continue, unless they would
+    /// fail for the same reason. Records that a request does not list are no orphans, since it may
+    /// cover only a part of the endpoint's list.
     ///
     /// - Parameters:
-    ///   - isAtomic: whether all of it is one change of the store, with the answers' entries: then nothing is stored if one fails. Hooks after
-    ///     drafts and after merging are then called for the whole of it, those of each endpoint once: also for what another request lists.
+    ///   - requests: the requests of the group.
+    ///   - isAtomic: whether the group is one change of the store, with the entries of its
+    ///     responses. If one request fails, nothing is stored. Hooks after drafts and after merging
+    ///     are then called for the whole group, those of each endpoint once: also for records that
+    ///     another request lists.
     ///   - progress: called when a request is done.
-    /// - Returns: a report with an entry for every request, in the order of the group. Of an atomic group what happened to records is in the
-    ///   first entry, since it happened to all at once.
+    /// - Returns: a report with an entry for every request, in the order of the group. The first
+    ///   entry of an atomic group has the import report of all requests.
     public func sync(
         batch requests: [BatchRequest], isAtomic: Bool = false, progress: @escaping @Sendable (BatchProgress) -> Void = { _ in }
     ) async -> SyncReport {
         var sync = SyncReport()
         do {
             let pipeline = try ImportPipeline(description.mapping, store.catalog), scope = try await scope()
-            // Once more, without conditions, if a 304 of an atomic group does not count any more.
+            // If a 304 of an atomic group is void, the group is repeated once, without conditions.
             for isUnconditional in [false, true] {
                 var walks: [Walk] = []
                 for request in requests { walks.append(try walk(request, pipeline, scope, isUnconditional: isUnconditional)) }
-                // Side by side, though they are taken one after the other.
+                // All first pages are requested before the first one is imported.
                 for index in walks.indices { walks[index].askFirst() }
                 var done = 0, isOver = false
                 for index in walks.indices {
@@ -63,7 +67,7 @@ extension Mirror {
             mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope, fingerprint: fingerprint, progress: { _ in },
             retry: request.retry)
         walk.isUnconditional = isUnconditional
-        // Progress of its own: the endpoint's is about the whole list.
+        // A checkpoint of its own: the endpoint's describes the whole list.
         walk.variant = request.parameters.isEmpty
             ? nil : SHA256.hexadecimal(request.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16).description
         return walk

@@ -1,4 +1,4 @@
-// A mirror: the endpoints of a description, walked page by page into a store, with checkpoints.
+// A mirror: scans the endpoints of a description page by page into a store, with checkpoints.
 
 import Foundation
 import Logging
@@ -6,65 +6,82 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// Keeps the endpoints of a description in a store.
+/// A mirror of an API in a store: keeps the endpoints of a description up to date.
 ///
-/// A page is one commit, if nothing else is said, or several pages are: their records, the responses' validators, and how far the
-/// walk has come. So an interrupted sync goes on with the page after the last one that was committed, and a page that has not
-/// changed costs one conditional request.
+/// By default, each page is one commit; a commit unit can combine several pages. A commit contains
+/// the records of its pages, the validators of the responses and the progress of the scan. So an
+/// interrupted sync continues after the last committed page, and an unchanged page costs one
+/// conditional request.
 public struct Mirror: Sendable {
+    /// The options of a mirror.
     public struct Options: Sendable {
-        /// Where requests are sent instead of the description's base URL: a proxy, a gateway, a test server. Links to the
-        /// base URL are followed there too. What is stored does not depend on it.
+        /// The URL that replaces the description's base URL: a proxy, a gateway or a test server.
+        ///
+        /// Links to the base URL are requested there, too. Stored data does not depend on it.
         public var base: String?
-        /// Whether validators are ignored and everything is fetched again, from the first page on.
+        /// Whether validators are ignored and every page is fetched again, from the first one on.
         public var refetches = false
-        /// Whether an interrupted walk begins again.
+        /// Whether an interrupted scan begins again.
         public var restarts = false
-        /// Pages of one walk after which something must be wrong.
+        /// The page limit of one scan: a guard against endless pagination.
         public var pageLimit = 10_000
-        /// Whether the next page is asked for while one is imported and committed.
+        /// Whether the next page is requested while the current one is imported and committed.
         public var prefetches = true
-        /// What is committed together, whatever the endpoints say; nil for what they say.
+        /// The commit unit of all endpoints; nil for what each endpoint declares.
         public var commitUnit: Endpoint.CommitUnit?
-        /// Whether records that the server no longer lists are only reported: none is deleted or unlinked.
+        /// Whether orphans are only reported: no record is deleted or unlinked.
         public var reportsOrphansOnly = false
-        /// Asked before such a record goes, in the transaction in which it would: false keeps it. Called on the store's writer thread; it
-        /// must not use the store.
+        /// Called before an orphan is removed, in the same transaction; false keeps the record.
+        ///
+        /// It runs on the store's writer thread and must not use the store.
         public var mayDelete: (@Sendable (Record) -> Bool)?
-        /// How many records a step of deleting deletes, at most.
+        /// The maximum number of records that one deletion step deletes.
         public var orphanStep = 1000
-        /// How many records are asked for by themselves at the end of one walk, at most, where an endpoint says how.
+        /// The maximum number of orphan candidates that one scan requests individually.
+        ///
+        /// Only endpoints that declare such a request are checked.
         public var orphanCheckLimit = 100
-        /// The hooks of an endpoint's imports: called once before it is walked. They are called on the thread of the walk, and on the store's
-        /// writer thread. What they make of a response is not asked for again while the server answers 304.
+        /// Returns the import hooks of an endpoint; called once before its scan.
+        ///
+        /// The hooks run on the thread of the scan and on the store's writer thread. Their effect
+        /// on a response is not computed again while the server answers 304.
         public var hooks: (@Sendable (Endpoint) -> ImportHooks)?
-        /// When a request is sent again, whatever the description says; nil for what it says.
+        /// The retry policy that replaces the description's; nil keeps the description's.
         public var retry: RetryPolicy?
-        /// Whether requests are sent although a server's limit is used up: what the store has of limits is forgotten, and what
-        /// servers say of them before they refuse is not obeyed.
+        /// Whether requests are sent even if a server's limit is used up.
+        ///
+        /// Stored limits are ignored, and limits that servers announce before they refuse are not
+        /// obeyed.
         public var ignoresLimits = false
-        /// Called when requests begin to wait: for a limit, for the pace, or before another try.
+        /// Called when requests begin to wait: for a limit, for the pace, or before a retry.
         public var onWait: (@Sendable (RequestWait) -> Void)?
-        /// A directory to which every exchange is written, without secrets, for a `FixtureTransport`; nil for none. Conditions are not sent then.
+        /// The directory where exchanges are recorded for a `FixtureTransport`; nil for none.
+        ///
+        /// Recordings contain no secrets. Conditions are not sent while recording.
         public var recordsTo: String?
-        /// Where requests, waits and retries are told of, without secrets; nil for nowhere.
+        /// The logger of requests, waits and retries, without secrets; nil for none.
         public var logger: Logger?
-        /// The clock of waits and of what is noted with answers, and the chance of waits.
+        /// The clock of waits and of stored times, and the random source of waits.
         public var time = TimeSource.system
-        /// Whether a sync waits while another one, in this process or another, walks one of its
-        /// endpoints into the store. Otherwise it ends with
-        /// ``MirrorError/busy(endpoint:processID:)``.
+        /// Whether a sync waits while another one scans one of its endpoints into the store.
+        ///
+        /// The other sync may run in this process or in another. If this is false, the sync stops
+        /// with ``MirrorError/busy(endpoint:processID:)``.
         public var waitsForOtherSyncs = false
-        /// Called wherever a sync or a cache is suspended: proofs of races delay it there.
+        /// Called wherever a sync or a cache is suspended: tests of races delay it there.
         package var interleave: (@Sendable () async -> Void)?
-        /// Whether a sync claims its endpoints, so that no other sync walks them meanwhile. False
-        /// in proofs of races only.
+        /// Whether a sync claims its endpoints, so that no other sync scans them meanwhile.
+        ///
+        /// It is false only in tests of races.
         package var claimsEndpoints = true
 
+        /// Creates the default options.
         public init() {}
     }
 
+    /// The description of the mirrored API.
     public let description: Description
+    /// The store that receives the records.
     public let store: Store
     let options: Options
     private let paced: PacedTransport
@@ -72,11 +89,14 @@ public struct Mirror: Sendable {
     private let recording: RecordingTransport?
     private let budgets: BudgetKeeper
 
-    /// A mirror that sends its requests over a transport: at the pace of the description, with its credentials, and again where that may
-    /// help. What servers have said of their limits is taken from the store.
+    /// Creates a mirror that sends its requests over a transport.
     ///
-    /// - Throws: `MirrorError.missingToken` if the description names an environment variable that is not set, `.secret` if a file that it
-    ///   names cannot be read. Commands are run when a request needs them.
+    /// Requests follow the pace, the credentials and the retry policy of the description. Known
+    /// limits of servers are restored from the store. Commands that print secrets run only when a
+    /// request needs them.
+    ///
+    /// - Throws: `MirrorError.missingToken` if the description names an environment variable that
+    ///   is not set, `.secret` if a file that it names cannot be read.
     public init(
         _ description: Description, store: Store, transport: any Transport, options: Options = Options(),
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -100,7 +120,7 @@ public struct Mirror: Sendable {
                 transport, logger: options.logger, secretParameters: Set([api.authentication.queryParameter].compactMap(\.self))), pace: pace, budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
         let retry = options.retry ?? api.retry
         var tokens = retry
-        // What asks for a token may use up the one that it shows.
+        // A retried token request may present a token that the first attempt has already used up.
         tokens.methods = []
         authorized = AuthorizedTransport(
             paced, api.authentication,
@@ -119,14 +139,14 @@ public struct Mirror: Sendable {
         }
     }
 
-    /// The servers to which redirects may lead: those to which links may.
+    /// The servers that redirects may lead to: the same ones as for links.
     private var redirects: RedirectScope {
         let api = description.api
         return RedirectScope(
             bases: [api.base] + api.aliases + api.follows, moved: options.base.map { RedirectScope.Moved(from: api.base, to: $0) })
     }
 
-    /// What an endpoint's requests go through.
+    /// The chain of transports for the requests of an endpoint.
     func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil) -> RetryingTransport {
         RetryingTransport(
             RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? description.api.retry, rules: rules(of: endpoint),
@@ -134,27 +154,32 @@ public struct Mirror: Sendable {
             logger: options.logger, onWait: options.onWait)
     }
 
-    /// A point where others may run.
+    /// A suspension point where tests interleave other tasks.
     func pause() async { await options.interleave?() }
 
-    /// What is to be done with certain answers, the first one that fits.
+    /// The rules for responses; the first one that matches applies.
     func rules(of endpoint: Endpoint) -> [ResponseRule] { endpoint.responses + description.api.responses }
 
-    /// Writes what servers have said of their limits, if it is new, with everything else in a transaction.
+    /// Writes new rate limits of servers within the transaction of other changes.
     func saveBudgets(_ writer: inout StoreWriter) throws { try budgets.save(paced.budgets, &writer) }
 
-    /// Walks endpoints in the order of the description, those with the given names or all.
+    /// Scans endpoints in the order of the description: those with the given names, or all.
     ///
-    /// A failure ends its walk and is in the report; other endpoints go on, unless they would fail for the same reason.
-    /// Cancelling the task stops before the next page.
+    /// A failure stops the scan of its endpoint and is in the report. Other endpoints continue,
+    /// unless they would fail for the same reason. Cancelling the task stops before the next page.
     ///
-    /// A sync that was interrupted (killed, cancelled, or cut off from the network after some
-    /// pages) is continued by the next one over the same endpoints: what it had finished, endpoints
-    /// and parents of a `for_each`, is not requested again. See ``SyncReport/resumed``.
+    /// The next sync over the same endpoints continues an interrupted one: one that was killed,
+    /// cancelled, or cut off from the network after some pages. Finished endpoints, and finished
+    /// parents of a `for_each`, are not requested again. See ``SyncReport/resumed``.
     ///
-    /// One sync at a time walks an endpoint into a store. A second one, here or in another process,
-    /// ends with ``MirrorError/busy(endpoint:processID:)``, or waits:
+    /// Only one sync at a time scans an endpoint into a store. A second one, in this process or in
+    /// another, stops with ``MirrorError/busy(endpoint:processID:)`` or waits:
     /// ``Options/waitsForOtherSyncs``.
+    ///
+    /// - Parameters:
+    ///   - names: the names of the endpoints; nil for all.
+    ///   - progress: called before every request and after every committed page.
+    /// - Returns: a report with an entry per endpoint, its failures included.
     public func sync(
         _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async -> SyncReport {
@@ -175,7 +200,7 @@ public struct Mirror: Sendable {
             sync.endpoints = [failed(error)]
             return sync
         }
-        // Until the sync is over.
+        // The claim is held until the sync is over.
         defer { withExtendedLifetime(claim) {} }
         sync.resumed = run.resumed
         for (index, endpoint) in endpoints.enumerated() {
@@ -194,13 +219,14 @@ public struct Mirror: Sendable {
         }
         await finish(run, &sync)
         await saveBudgets(&sync)
-        // A store that cannot be read has failed the sync already.
+        // If the store cannot be read, the sync has failed already.
         sync.absentAttributes = (try? sync.report.absentAttributes.withoutStoredValues(in: store)) ?? []
         return sync
     }
 
-    /// Notes that a sync is over, unless the next one is to continue it: one that was cancelled, or
-    /// cut off after it has committed pages.
+    /// Marks a sync as over, unless the next one is to continue it.
+    ///
+    /// A sync is continued if it was cancelled, or if it was cut off after it committed pages.
     private func finish(_ run: SyncRun, _ sync: inout SyncReport) async {
         let interruptions = sync.failures.filter(\.isInterruption)
         let isCancelled = interruptions.contains { if case .cancelled = $0 { true } else { false } }
@@ -209,7 +235,7 @@ public struct Mirror: Sendable {
             let checkpoint = run.completed(at: Timestamp(options.time.now()))
             try await store.write(alone: true) { try $0.setCheckpoint(run.name, checkpoint) }
         } catch {
-            // A store that has failed already has said so.
+            // A failure of the store is reported once.
             if !sync.failures.contains(where: { if case .store = $0 { true } else { false } }) { sync.endpoints.append(failed(error)) }
         }
     }
@@ -229,14 +255,14 @@ public struct Mirror: Sendable {
         }
     }
 
-    /// Who asks, as a keyed hash: what is stored for one is not served to another.
+    /// The auth scope as a keyed hash: responses stored for one scope are not served to another.
     func scope() async throws -> String {
         try await authorized.scope().map { secret in
             String(try store.read { SHA256.hexadecimal(try $0.incarnation + "\n" + secret.exposed) }.prefix(32))
         } ?? ""
     }
 
-    /// What was learned after the last commit, such as from a refusal, must not be forgotten.
+    /// Saves rate limits that were learned after the last commit, such as from a refusal.
     func saveBudgets(_ sync: inout SyncReport) async {
         guard budgets.isNew(paced.budgets) else { return }
         do {
@@ -252,16 +278,17 @@ public struct Mirror: Sendable {
         return failed
     }
 
-    /// The URL at which a URL of the API is requested.
+    /// Maps a URL of the API to the URL that is requested.
     func requestURL(_ url: String) -> String {
         guard let base = options.base else { return url }
         if let moved = HTTPURL.rebase(link: url, from: [description.api.base], onto: base) { return moved }
-        // A link may lead beside the path of the base URL. It must not lead to the real server all the same.
+        // A link may lead outside the path of the base URL. Even then it must not reach the real
+        // server.
         guard let home = try? HTTPURL(description.api.base), let other = try? HTTPURL(base) else { return url }
         return HTTPURL.rebase(link: url, from: [home.origin], onto: other.origin) ?? url
     }
 
-    /// The URL of the API that was requested at a URL: what links are relative to.
+    /// Maps a requested URL back to the URL of the API, which links are relative to.
     func canonicalURL(_ url: String) -> String {
         guard let base = options.base else { return url }
         return HTTPURL.rebase(link: url, from: [base], onto: description.api.base) ?? url
@@ -272,7 +299,7 @@ public struct Mirror: Sendable {
         guard let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base), !target.hasSameOrigin(as: home) else {
             return HTTPRequest(records: requestURL(url), headers: headers)
         }
-        // Another server, to which links may lead: it learns nothing that only this API should know.
+        // A link to another server: headers that only this API may see are not sent.
         return HTTPRequest(records: url, headers: headers.harmless)
     }
 
@@ -290,7 +317,7 @@ public struct Mirror: Sendable {
 }
 
 extension HTTPRequest {
-    /// A request of which the records of a success are of use, and the beginning of a refusal.
+    /// Creates a request that reads a successful body fully, and only the beginning of a refusal.
     fileprivate init(records url: String, headers: HTTPHeaders) {
         self.init(url: url, headers: headers)
         responseLimits = .records

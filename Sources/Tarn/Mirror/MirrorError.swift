@@ -1,32 +1,35 @@
-// Why a walk over an endpoint stopped. What was committed before stays.
+// The reasons why a scan of an endpoint stops. Committed pages stay.
 
 import Glibc
 import TarnHTTP
 import TarnImport
 import TarnStore
 
+/// The reason why a sync, or the scan of one of its endpoints, stopped.
 public enum MirrorError: Error, Sendable, CustomStringConvertible {
-    /// There is no response.
+    /// The transport has no response.
     case transport(TransportError)
-    /// The server refuses: its status, and what it says about it.
+    /// The server refused the request, with a status and a message.
     case status(code: Int, method: String, url: String, message: String)
     /// The response cannot be imported.
     case response(ImportError, url: String, place: String)
-    /// No record of a page has a usable key: the description names the wrong attribute, or the list is another one.
+    /// No record of a page has a usable key: the key attribute or the list is the wrong one.
     case noKeys(Diagnostic, url: String, place: String)
-    /// The pages do not follow each other as they should.
+    /// The pages do not form a sequence.
     case pagination(PaginationError, place: String)
-    /// The endpoint cannot be asked for as it is described.
+    /// The endpoint cannot be requested as it is described.
     case endpoint(place: String, message: String)
     /// The environment variable with the token is not set.
     case missingToken(variable: String)
-    /// A secret is not where the description says.
+    /// A secret cannot be read from its declared source.
     case secret(SecretError)
+    /// The store failed.
     case store(StoreError)
-    /// The requests for some parents of a `for_each` failed alike; the others were walked.
+    /// The requests for some parents of a `for_each` failed alike; the others were scanned.
     case parents(entity: String, count: Int, first: String)
-    /// Another sync walks an endpoint into this store: its process, if that is known.
+    /// Another sync scans an endpoint into this store; its process, if that is known.
     case busy(endpoint: String, processID: Int32?)
+    /// The task was cancelled.
     case cancelled
 
     public var description: String {
@@ -51,12 +54,12 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether nothing of the server was reached.
+    /// Whether the server was not reached.
     public var isUnreachable: Bool {
         if case .transport(let error) = self { error.isUnreachable } else { false }
     }
 
-    /// Whether the server wants other credentials (RFC 9110 §15.5.2, §15.5.4).
+    /// Whether the server demands other credentials (RFC 9110 §15.5.2, §15.5.4).
     public var isAuthentication: Bool {
         switch self {
         case .status(let code, _, _, _): code == 401 || code == 403
@@ -66,7 +69,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the server takes no more requests for now: its rate limit is used up (RFC 6585 §4).
+    /// Whether the server's rate limit is used up (RFC 6585 §4).
     public var isLimited: Bool {
         switch self {
         case .status(let code, _, _, _): code == 429
@@ -75,7 +78,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The error of a final refusal. Some servers refuse with 403 what is over a limit: that is no matter of credentials.
+    /// Creates the error of a final refusal.
+    ///
+    /// Some servers answer 403 if a rate limit is used up: that is no failure of credentials.
     static func refusal(_ response: HTTPResponse, method: String, url: String, message: String) -> MirrorError {
         guard response.status == 403, RetryPolicy.isPassing(.answer(status: 403, headers: response.headers)) else {
             return .status(code: response.status, method: method, url: url, message: message)
@@ -93,8 +98,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the next sync continues one that ended so: the error is about the moment, and not
-    /// about what was asked for.
+    /// Whether the next sync continues one that this error stopped.
+    ///
+    /// Such an error is temporary and not caused by the request.
     var isInterruption: Bool {
         switch self {
         case .store, .cancelled: true
@@ -106,11 +112,11 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
 // MARK: Parents of a for_each
 
 extension MirrorError {
-    /// Whether the error is about one parent's requests: those for other parents may succeed.
+    /// Whether the error concerns the requests of one parent only: other parents may succeed.
     ///
-    /// About a parent are refusals of its requests (4xx) and answers that cannot be used. About the
-    /// endpoint are refused credentials (401, 407), limits (408, 425, 429), whatever keeps requests
-    /// from being sent, and the store.
+    /// It does if the server refuses or fails such a request (4xx, 5xx), or if the response is
+    /// unusable. Refused credentials (401, 407), limits (408, 425, 429), failures to send a
+    /// request, and the store concern the whole endpoint.
     var isOfParent: Bool {
         switch self {
         case .status(let code, _, _, _): ![401, 407, 408, 425, 429].contains(code)
@@ -120,8 +126,9 @@ extension MirrorError {
         }
     }
 
-    /// Whether the server, and not the request, may be the cause: several in a row end the
-    /// endpoint.
+    /// Whether the server may be the cause instead of the request.
+    ///
+    /// Several such errors in a row stop the endpoint.
     var isServers: Bool {
         switch self {
         case .status(let code, _, _, _): code >= 500
@@ -134,7 +141,7 @@ extension MirrorError {
         }
     }
 
-    /// What failures of parents are counted by.
+    /// The kind by which failures of parents are counted.
     var kind: String {
         switch self {
         case .status(let code, _, _, _): String(code)

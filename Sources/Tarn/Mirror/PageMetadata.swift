@@ -1,19 +1,19 @@
-// What a stored answer keeps for the page after it, beside its header fields: a page that is answered 304 has no body to ask.
+// The facts that a stored response keeps for pagination: a 304 has no body to read them from.
 
 import Foundation
 import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// The metadata of a response's entry.
+/// The metadata of a response's entry, stored as JSON.
 struct PageMetadata: Encodable {
     private var values: [String: String]?
-    /// Last, smallest and largest.
+    /// The last, the smallest and the largest value of the page's records.
     private var records: [String]?
-    /// What the endpoint wants to keep, as JSON.
+    /// The metadata that the endpoint declares, as JSON.
     private var kept: [String: String]?
 
-    /// Nil if there is nothing to keep.
+    /// Creates the metadata of a page; nil if there is nothing to keep.
     init?(_ facts: DocumentFacts, _ wants: PageWants, _ names: [Endpoint.Metadata] = []) {
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
         kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
@@ -29,8 +29,10 @@ struct PageMetadata: Encodable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What a text of ``text`` says: for the page after it, and what the endpoint keeps, as JSON by
-    /// its name.
+    /// Decodes a text of ``text``.
+    ///
+    /// - Returns: the values and record values for pagination, and the endpoint's metadata as JSON,
+    ///   by name.
     static func read(_ text: String?) -> (
         values: [String: String], records: PageFacts.RecordValues?, kept: [String: String]
     ) {
@@ -53,8 +55,9 @@ struct PageMetadata: Encodable {
         return Dictionary(texts) { _, last in last }
     }
 
-    /// Equal for pages that list the same records in the same order; nil if not all of a page's
-    /// elements are known.
+    /// A hash that is equal for pages that list the same records in the same order.
+    ///
+    /// - Returns: nil if not all elements of the page are known.
     static func digest(of listed: [ListedRecord], count: Int, skipped: Int) -> Int? {
         guard skipped == 0, count > 0, listed.count == count else { return nil }
         var hasher = Hasher()
@@ -64,7 +67,7 @@ struct PageMetadata: Encodable {
 }
 
 extension ResponseEntry {
-    /// What the page says about its successor, now or when it was answered last.
+    /// The facts from which pagination finds the next page, fresh or stored.
     var pageFacts: PageFacts {
         let metadata = PageMetadata.read(metadata)
         return PageFacts(
@@ -74,14 +77,14 @@ extension ResponseEntry {
 }
 
 extension HTTPHeaders {
-    /// Fields that a later request or page needs: validators, links, freshness.
+    /// The fields that a later request or page needs: validators, links, freshness.
     private static let keptNames = [
         "ETag", "Last-Modified", "Link", "Cache-Control", "Expires", "Date", "Age", "Vary", "Content-Type",
     ]
 
     private static let keptKeys = Set((keptNames + PageEvidence.fields).map { $0.lowercased() })
 
-    /// The fields that are kept of a response, as a flat list.
+    /// The fields of a response that are stored, as a flat list.
     func kept(also others: [String]) -> [String] {
         let names = HTTPHeaders.keptKeys.union(others.map { $0.lowercased() })
         return fields.filter { names.contains($0.name.lowercased()) }.flatMap { [$0.name, $0.value] }

@@ -1,14 +1,17 @@
-// Records that an endpoint was not walked for.
+// Parents that an endpoint was not scanned for.
 
-/// Records of a `for_each` for which nothing was requested: they lack a value that the path or the body needs.
+/// Records of a `for_each` that were not requested: they lack a value for the path or the body.
 public struct SkippedParents: Sendable, Hashable {
+    /// The entity of the records.
     public var entity: String
-    /// The value's name in the path or the body, as `repository.owner.login`.
+    /// The name of the missing value in the path or the body, such as `repository.owner.login`.
     public var name: String
+    /// The number of records that lack the value.
     public var count: Int
     /// The key of the first of these records.
     public var first: String
 
+    /// Creates the count of records that lack a value.
     public init(entity: String, name: String, count: Int, first: String) {
         self.entity = entity
         self.name = name

@@ -1,34 +1,34 @@
-// The claim of endpoints by a sync: a second sync of the same store learns which process walks
-// them.
+// Locks on endpoints: a second sync of the same store learns which process scans them.
 
 import Foundation
 import Glibc
 import TarnStore
 
-/// The endpoints that one sync walks, locked in `claims.lock` of the store's directory.
+/// The endpoints that one sync scans, locked in `claims.lock` of the store's directory.
 ///
 /// A lock belongs to the open file description (fcntl(2), "Open file description locks") and ends
-/// with the process that holds it, also if that is killed. Each endpoint has a region of 2²³ bytes
-/// above those of the cache's claims: its first byte is the claim, and one more byte is locked at
-/// the process id of the holder, where others find it. Linux has at most 2²² process ids.
+/// with the process that holds it, even if that is killed. Each endpoint has a region of 2²³ bytes
+/// above those of the cache's locks. The first byte of a region is the lock; one more byte is
+/// locked at the process id of the holder, where other processes find it. Linux has at most 2²²
+/// process ids.
 final class SyncClaim: Sendable {
     private let descriptor: Int32
 
-    /// Another sync has an endpoint.
+    /// Another sync holds an endpoint.
     struct Taken: Error {
         var endpoint: String
-        /// Nil if the holder has ended meanwhile.
+        /// The process that holds it; nil if that has ended meanwhile.
         var processID: Int32?
     }
 
     /// Claims all of the endpoints, or none.
     ///
-    /// - Returns: nil if the file system has no such locks: then nothing keeps a second sync away.
+    /// - Returns: nil if the file system has no such locks: then a second sync is not prevented.
     /// - Throws: ``Taken``.
     static func claim(_ endpoints: [String], directory: String) throws(Taken) -> SyncClaim? {
         let descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
         guard descriptor >= 0 else { return nil }
-        // Closed with all of its locks if not all of them are granted.
+        // If not all locks are granted, deinit releases the others.
         let claim = SyncClaim(descriptor)
         for endpoint in endpoints {
             let region = region(of: endpoint)
@@ -43,19 +43,21 @@ final class SyncClaim: Sendable {
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Unlocks before it closes: a process that another thread starts shares the open file description, and with it the locks,
-    /// between fork and exec.
+    /// Unlocks before it closes the file.
+    ///
+    /// A process that another thread starts shares the open file description between fork and exec,
+    /// and with it the locks.
     deinit {
         var lock = SyncClaim.exclusive(0, 0)
         lock.l_type = Int16(F_UNLCK)
-        // F_OFD_SETLK, as below. A length of 0 is everything.
+        // F_OFD_SETLK, as below. A length of 0 covers the whole file.
         _ = fcntl(descriptor, 37, &lock)
         close(descriptor)
     }
 
     private static let size: Int64 = 1 << 23
 
-    /// Above 2⁶², where no claim of a cache lies.
+    /// The region of an endpoint: above 2⁶², where no lock of a cache is located.
     private static func region(of endpoint: String) -> Int64 {
         let number = Int64(SHA256.hexadecimal("sync\n" + endpoint).prefix(15), radix: 16) ?? 0
         return 1 << 62 | number & ~(size - 1)
@@ -67,17 +69,17 @@ final class SyncClaim: Sendable {
 
     private func lock(_ position: Int64) -> Outcome {
         var lock = SyncClaim.exclusive(position, 1)
-        // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not show.
+        // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not import.
         while fcntl(descriptor, 37, &lock) != 0 {
             guard errno == EINTR else { return errno == EAGAIN || errno == EACCES ? .taken : .impossible }
         }
         return .granted
     }
 
-    /// The process that has locked the byte at its id.
+    /// The process that has locked the byte at its process id.
     private func holder(of region: Int64) -> Int32? {
         var lock = SyncClaim.exclusive(region + 1, SyncClaim.size - 1)
-        // F_OFD_GETLK: a lock that stands in the way, of which the position is what counts.
+        // F_OFD_GETLK returns a conflicting lock; its position is the process id.
         guard fcntl(descriptor, 36, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
         return Int32(exactly: Int64(lock.l_start) - region - 1)
     }

@@ -2,13 +2,16 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// How far a sync is. Sent after every page that is committed, and before every request.
+/// The progress of a sync, reported after every committed page and before every request.
 public struct SyncProgress: Sendable {
+    /// The name of the endpoint.
     public var endpoint: String
-    /// Of this endpoint so far.
+    /// Committed pages of this endpoint so far.
     public var pages: Int
+    /// Committed pages of this endpoint that were answered with 304.
     public var notModified: Int
+    /// Records that the committed pages of this endpoint list.
     public var listed: Int
-    /// What is being asked for now; nil after a page is committed.
+    /// The URL that is being requested; nil after a page is committed.
     public var requesting: String?
 }

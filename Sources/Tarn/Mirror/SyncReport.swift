@@ -1,37 +1,49 @@
-// What a sync did, endpoint by endpoint, and how it tells while it is under way.
+// The result of a sync, endpoint by endpoint.
 
 import TarnHTTP
 import TarnImport
 import TarnStore
 
+/// The result of a sync: counts, diagnostics and failures of each endpoint.
 public struct SyncReport: Sendable {
+    /// The result of one endpoint.
     public struct Endpoint: Sendable {
+        /// The name of the endpoint; empty if the failure belongs to no endpoint.
         public var name: String
-        /// Pages that were answered, of them how many with 304.
+        /// Pages that were answered, including those with 304.
         public var pages = 0
+        /// Pages that were answered with 304.
         public var notModified = 0
-        /// Records that the pages list, those of pages answered 304 included.
+        /// Records that the pages list, including those of pages answered with 304.
         public var listed = 0
-        /// Whether it went on where an interrupted sync had stopped.
+        /// Whether the scan has continued an interrupted one.
         public var isResumed = false
-        /// Whether the interrupted sync that this one has continued had completed it: nothing was
-        /// requested.
+        /// Whether the interrupted sync that this one continues had completed the endpoint.
+        ///
+        /// Nothing was requested then.
         public var wasFinished = false
-        /// Parents of a `for_each` for which the interrupted sync had completed the walk, or passed
-        /// it by: nothing was requested for them.
+        /// Parents of a `for_each` that the interrupted sync had completed or passed by.
+        ///
+        /// Nothing was requested for them.
         public var finishedParents = 0
+        /// The report of the endpoint's imports.
         public var report = ImportReport()
-        /// Records of its `for_each` that lack a value which the path or the body needs: nothing was requested for them.
+        /// Parents of a `for_each` that lack a value for the path or the body; not requested.
         public var skippedParents: [SkippedParents] = []
-        /// Requests that were passed over, by a rule for their answers.
+        /// Requests that a response rule has passed over.
         public var ignored = 0
-        /// What `paginate: auto` has chosen, and why.
+        /// The pagination style that `paginate: auto` has chosen, and the reason.
         public var pagination: AutomaticPagination.Choice?
-        /// What was found about records that complete walks did not list; nil if that is not asked for, or no walk came to its end.
+        /// The findings about records that complete scans did not list.
+        ///
+        /// Nil if orphans are not looked for, or if no scan was completed.
         public var orphans: OrphanReport?
+        /// The failures that stopped the endpoint or some of its parents.
         public var failures: [MirrorError] = []
+        /// The duration of the scan, in seconds.
         public var seconds = 0.0
 
+        /// Creates an empty report of an endpoint.
         public init(name: String) { self.name = name }
 
         mutating func add(_ report: OrphanReport) {
@@ -41,23 +53,32 @@ public struct SyncReport: Sendable {
         }
     }
 
+    /// The results of the endpoints, in the order of their scans.
     public var endpoints: [Endpoint] = []
-    /// When the interrupted sync began that this one has continued; nil if this one is new.
+    /// The time when the interrupted sync began that this one continues; nil for a new sync.
     public var resumed: Timestamp?
 
-    /// Attributes of listed records for which no response of this sync had a value, and of which the store has none either (of the
-    /// entity's first 10,000 records): check their JSON paths.
+    /// Attributes without a value in this sync and in the store: their JSON paths may be wrong.
+    ///
+    /// Only attributes of listed records count. Of the store, the first 10,000 records of the
+    /// entity are read.
     public var absentAttributes: [AbsentAttribute] = []
 
+    /// Creates an empty report.
     public init() {}
 
+    /// Answered pages of all endpoints.
     public var pages: Int { endpoints.reduce(0) { $0 + $1.pages } }
+    /// Pages of all endpoints that were answered with 304.
     public var notModified: Int { endpoints.reduce(0) { $0 + $1.notModified } }
+    /// Listed records of all endpoints.
     public var listed: Int { endpoints.reduce(0) { $0 + $1.listed } }
+    /// Skipped parents of all endpoints.
     public var skippedParents: [SkippedParents] { endpoints.flatMap(\.skippedParents) }
+    /// Failures of all endpoints.
     public var failures: [MirrorError] { endpoints.flatMap(\.failures) }
 
-    /// The reports of all imports as one.
+    /// The import reports of all endpoints, combined.
     public var report: ImportReport {
         var sum = ImportReport()
         for endpoint in endpoints { sum.add(endpoint.report) }
@@ -66,7 +87,7 @@ public struct SyncReport: Sendable {
 }
 
 extension SyncReport {
-    /// What was found about records that complete walks did not list, of all endpoints as one.
+    /// The findings about orphans of all endpoints, combined; nil if there are none.
     public var orphans: OrphanReport? {
         endpoints.compactMap(\.orphans).reduce(nil) { sum, next in
             var sum = sum ?? OrphanReport()

@@ -1,5 +1,4 @@
-// One sync over a selection of endpoints, with a checkpoint of its own: a sync that was interrupted
-// is continued by the next one.
+// One sync over a selection of endpoints, with a checkpoint of its own for its continuation.
 
 import Foundation
 import Synchronization
@@ -7,24 +6,29 @@ import TarnStore
 
 /// A sync, or the rest of one that was interrupted.
 ///
-/// Each walk's checkpoint names the sync in which the walk was completed or passed by. A sync that
-/// is continued has the same id, and does not ask again for those walks: neither for finished
-/// endpoints, nor for finished parents of a `for_each`, whatever their order and whichever parents
-/// were added or removed meanwhile.
+/// Each scan's checkpoint names the sync in which the scan was completed or passed by. A continued
+/// sync has the same id and does not repeat those scans: neither of finished endpoints, nor of
+/// finished parents of a `for_each`. Their order does not matter, nor do parents that were added or
+/// removed meanwhile.
 final class SyncRun: Sendable {
-    /// Of the checkpoint: `*`, and the names of the endpoints if not all of the description's were
-    /// asked for. No endpoint has such a name.
+    /// The name of the checkpoint; no endpoint has such a name.
+    ///
+    /// It is `*`, followed by the names of the endpoints if not all of the description's are
+    /// selected.
     let name: String
     let id: UInt64
-    /// When the interrupted sync began; nil if this one is new.
+    /// The time when the interrupted sync began; nil for a new sync.
     let resumed: Timestamp?
     private let begun: Checkpoint
     private let state = Mutex((isNoted: false, isComplete: false))
 
-    /// For so long an interrupted sync is continued, counted from the last one that committed a
-    /// page of it. In microseconds.
+    /// The time during which an interrupted sync can be continued, in microseconds.
+    ///
+    /// It is counted from the beginning of the last run that committed a page of the sync.
     private static let longestPause: Int64 = 7 * 86_400 * 1_000_000
 
+    /// Continues the interrupted sync of the selection, or begins a new one.
+    ///
     /// - Parameters:
     ///   - selected: names and fingerprints of the endpoints, in the order of the description.
     ///   - isAll: whether these are all endpoints of the description.
@@ -56,13 +60,12 @@ final class SyncRun: Sendable {
         }
     }
 
-    /// What belongs to the next commit of a walk: that the sync is under way, unless the store has
-    /// it.
+    /// The checkpoint that the next commit must contain; nil if the store has it.
     var pending: (name: String, checkpoint: Checkpoint)? {
         state.withLock { $0.isNoted ? nil : (name, begun) }
     }
 
-    /// The checkpoint of a sync that is over.
+    /// The checkpoint of a completed sync.
     func completed(at now: Timestamp) -> Checkpoint {
         var checkpoint = begun
         checkpoint.state = .complete
@@ -70,7 +73,7 @@ final class SyncRun: Sendable {
         return checkpoint
     }
 
-    /// Called after a commit with the given checkpoints.
+    /// Records that checkpoints were committed.
     func committed(_ checkpoints: [String: Checkpoint]) {
         guard let own = checkpoints[name] else { return }
         state.withLock { state in
@@ -79,10 +82,10 @@ final class SyncRun: Sendable {
         }
     }
 
-    /// Whether the store says that the sync is under way, so that the next one would continue it.
+    /// Whether the stored checkpoint is under way, so that the next sync would continue this one.
     var isOpen: Bool { state.withLock { ($0.isNoted || resumed != nil) && !$0.isComplete } }
 
-    /// Whether a walk was completed, or passed by, in this sync.
+    /// Whether a scan was completed or passed by in this sync.
     func hasFinished(_ checkpoint: Checkpoint?, plan: String) -> Bool {
         guard resumed != nil, let checkpoint, checkpoint.sync == id, checkpoint.plan == plan else { return false }
         return checkpoint.failure != nil || checkpoint.state == .complete

@@ -1,11 +1,11 @@
-// A walk as one of a group: asked for with the others, and committed with them.
+// Scans of a group: requested concurrently, and committed together if the group is atomic.
 
 import TarnHTTP
 import TarnImport
 import TarnStore
 
 extension Walk {
-    /// Asks for the first page now; the walk takes it when its turn has come. What is wrong with the request is said then.
+    /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
     mutating func askFirst() {
         guard endpoint.forEach == nil, let first = try? firstRequest(nil), let pages = try? PageSequence(endpoint.pagination, first, bounds) else {
             return
@@ -13,16 +13,17 @@ extension Walk {
         ahead = try? ask(pages.request)
     }
 
-    /// Ends a walk that has not begun: another one has failed for all.
+    /// Stops a scan that has not begun, since another one has failed for all.
     mutating func giveUp() {
         ahead?.task.cancel()
         ahead = nil
         report.failures.append(.endpoint(place: place, message: "not asked for, since another request of the group has failed"))
     }
 
-    /// Commits what walks with one importer have held: all of it is one change.
+    /// Commits the held batches of scans that share one importer, as one change.
     ///
-    /// - Returns: false if nothing was committed since a 304 does not count any more: the group has to be asked for again.
+    /// - Returns: false if nothing was committed because of a void 304: the group has to be
+    ///   requested again.
     static func commitHeld(_ walks: inout [Walk]) async -> Bool {
         guard let first = walks.indices.first else { return true }
         let held = walks.map(\.batch)
@@ -38,7 +39,7 @@ extension Walk {
         await walks[first].end()
         guard walks[first].overtaken.isEmpty else { return false }
         guard walks[first].report.failures.isEmpty else { return true }
-        // The pages of each in its own report.
+        // Each scan counts its own pages.
         (walks[first].report.pages, walks[first].report.listed, walks[first].report.notModified) = (before.pages, before.listed, before.notModified)
         for (index, batch) in zip(walks.indices, held) {
             for page in batch.pages { walks[index].count(page.entry, isImported: page.isImported) }
@@ -46,7 +47,7 @@ extension Walk {
         return true
     }
 
-    /// What is called when the walks' records are merged together: the hooks of each endpoint once.
+    /// The hooks for the common merge of all scans: those of each endpoint once.
     private static func mergeHooks(of walks: [Walk]) -> ImportHooks {
         var names: Set<String> = [], all = ImportHooks()
         for walk in walks where names.insert(walk.endpoint.name).inserted {

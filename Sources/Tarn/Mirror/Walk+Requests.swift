@@ -1,4 +1,4 @@
-// What a walk asks for, and for whom.
+// The requests of a scan: its pages, its parents, and the questions to its documents.
 
 import Foundation
 import TarnHTTP
@@ -6,7 +6,7 @@ import TarnImport
 import TarnStore
 
 extension Walk {
-    /// Asks for the next page while this one is committed, if it is not asked for already.
+    /// Prefetches the next page while the current one is committed.
     mutating func prepare(_ request: PageRequest) throws {
         if let ahead, ahead.request != request {
             ahead.task.cancel()
@@ -15,7 +15,7 @@ extension Walk {
         if ahead == nil, mirror.options.prefetches { ahead = try ask(request) }
     }
 
-    /// Sends the request for a page, with the validators of its last answer.
+    /// Sends the request for a page, with the validators of its stored response.
     func ask(_ page: PageRequest) throws -> PageFetch {
         let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
         let key = RequestKey(method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
@@ -25,7 +25,7 @@ extension Walk {
             request.body = Array(body.text.utf8)
             if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = body.contentType }
         }
-        // A condition counts where nothing is changed by asking (RFC 9110 §13.1.2).
+        // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
         let isConditional = endpoint.method == "GET" && !mirror.options.refetches && !isUnconditional && !overtakenRequests.contains(key)
         let stored = try isConditional ? mirror.store.read { try $0.response(to: key) } : nil
         if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
@@ -36,14 +36,14 @@ extension Walk {
             page, key: key, stored: stored, shownURL: shownURL, sending: request, over: transport, pausing: { await mirror.pause() })
     }
 
-    /// A stored record that the endpoint is walked for.
+    /// A stored record that an endpoint with `for_each` is scanned for.
     struct Parent {
         var key: RecordKey
-        /// What the path and the body name of it, by the names that they use.
+        /// Values of the record for the path and the body, by the names of their variables.
         var values: [String: String]
     }
 
-    /// The records that the endpoint is walked for, and those that lack a value for it.
+    /// The records that the endpoint is scanned for, and the count of those that lack a value.
     func parents(_ forEach: Endpoint.ForEach) throws -> (parents: [Parent], skipped: [SkippedParents]) {
         let names = endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
         return try mirror.store.read { reader in
@@ -52,7 +52,7 @@ extension Walk {
                 var parent = Parent(key: record.key, values: [:])
                 for name in names {
                     let path = name.dropFirst(forEach.variable.count + 1).split(separator: ".").map(String.init)
-                    // A partial record may lack what the path needs; a later sync will have it.
+                    // A partial record may lack a value for the path; a later sync will have it.
                     guard let value = try Walk.value(at: path[...], of: record, reader) else {
                         if let known = skipped.firstIndex(where: { $0.name == name }) {
                             skipped[known].count += 1
@@ -70,7 +70,9 @@ extension Walk {
         }
     }
 
-    /// The text of an attribute, of a record or of what its to-one relationships lead to; nil if there is none.
+    /// The text of an attribute, of a record or of a target of its to-one relationships.
+    ///
+    /// - Returns: nil if there is no value.
     static func value(at path: ArraySlice<String>, of record: Record, _ reader: StoreReader) throws -> String? {
         guard let name = path.first else { return nil }
         if path.count == 1 {
@@ -96,14 +98,16 @@ extension Walk {
             body: endpoint.body?.filled(values.compactMapValues(\.first)))
     }
 
-    /// What distinguishes one walk's first request from another's.
+    /// The text that distinguishes the first request of a scan from others.
     static func text(of request: PageRequest) -> String {
         request.url + (request.body.map { "\n" + $0.text } ?? "")
     }
 
     var bounds: PageSequence.Bounds { mirror.bounds(of: endpoint) }
 
-    /// What a pagination wants of documents, as it is asked of them.
+    /// The questions to each document that a pagination needs.
+    ///
+    /// - Throws: `MirrorError.endpoint` if a path of the pagination is invalid.
     func questions(_ wants: PageWants) throws -> DocumentQuestions {
         func path(_ text: String) throws -> TarnImport.KeyPath {
             guard let path = TarnImport.KeyPath(text) else {
@@ -116,17 +120,19 @@ extension Walk {
             members: Walk.pageMembers)
     }
 
-    /// What envelopes have about other pages.
+    /// The members of envelopes that are evidence of other pages.
     private static let pageMembers = MemberNames(
         scalars: PageEvidence.memberNames.scalars, nested: PageEvidence.memberNames.nested, objects: PageEvidence.memberNames.objects)
 
-    /// What the server says about a refusal: the usual members of a JSON answer, else the beginning of the text, on one line.
+    /// The server's message about a refusal, on one line.
+    ///
+    /// It is one of the usual members of a JSON body, else the beginning of the text.
     static func message(of response: HTTPResponse) -> String {
-        // Transports read no more of it. One of the user's own may.
+        // Tarn's transports cut the body at this length. A transport of the user may not.
         let body = response.body.prefix(HTTPRequest.ResponseLimits.records.refusal)
         let object = body.count == response.body.count ? JSONBody(parsing: body) : nil
         let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap { object?.text(of: $0) }.first
-        // One scalar at a time: one character may have any number of them.
+        // Cut by scalars: a character may consist of any number of them.
         let text = said.map { String($0.unicodeScalars.prefix(400)) } ?? String(decoding: body.prefix(200), as: UTF8.self)
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let message = line.count > 160 ? line.prefix(160) + "…" : line
@@ -137,7 +143,7 @@ extension Walk {
 }
 
 extension Mirror {
-    /// Where the links of an endpoint's pages may lead, and how far.
+    /// The scope of links in an endpoint's pages, and the limits of its scan.
     func bounds(of endpoint: Endpoint) -> PageSequence.Bounds {
         let api = description.api
         var bounds = PageSequence.Bounds(
@@ -150,7 +156,7 @@ extension Mirror {
 }
 
 extension Endpoint {
-    /// The names that the path and the body take values for.
+    /// The names of variables in the path and the body.
     var variables: [String] {
         var names = pathVariables
         for name in body?.placeholders ?? [] where !names.contains(name) { names.append(name) }
@@ -159,7 +165,7 @@ extension Endpoint {
 }
 
 extension RequestBody {
-    /// The names of texts that are `{name}` and nothing else.
+    /// The names in strings that are `{name}` and nothing else.
     var placeholders: [String] {
         switch self {
         case .json(let value): value.placeholders
@@ -167,7 +173,7 @@ extension RequestBody {
         }
     }
 
-    /// The body with values in the place of their names.
+    /// Returns the body with placeholders replaced by values.
     func filled(_ values: [String: String]) -> RequestBody {
         switch self {
         case .json(let value): .json(value.filled(values))

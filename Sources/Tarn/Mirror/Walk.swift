@@ -1,4 +1,4 @@
-// One endpoint of a mirror: its pages, one after the other, committed one by one or several together.
+// The scan of one endpoint: its pages in sequence, committed one by one or several together.
 
 import Foundation
 import TarnHTTP
@@ -13,50 +13,51 @@ struct Walk {
     let fingerprint: String
     let progress: @Sendable (SyncProgress) -> Void
     var report: SyncReport.Endpoint
-    /// What is being asked for, as it is named in errors.
+    /// The URL of the current request, as errors report it.
     var shownURL = ""
-    /// The page after the current one, which is asked for while this one is imported.
+    /// The prefetch of the next page, under way while the current one is imported.
     var ahead: PageFetch?
-    /// What is asked of every document for the pagination.
+    /// The JSON paths that pagination reads from every page.
     var questions = DocumentQuestions()
     let transport: RetryingTransport
-    /// What makes a commit.
+    /// The pages that one commit contains.
     private let unit: Endpoint.CommitUnit
-    /// Whether the current walk has ended at a limit of its endpoint.
+    /// Whether the current scan has stopped at a limit of its endpoint.
     private(set) var isCutOff = false
-    /// What is not committed yet.
+    /// The pages that are not committed yet.
     var batch = Batch()
-    /// What is being committed while the next batch is fetched and drafted.
+    /// The batch that is being committed while the next one is fetched and drafted.
     private var underWay: Batch?
-    /// Whether what is fetched waits for other walks, to be one change with theirs.
+    /// Whether the batch waits for other scans, to be committed with theirs as one change.
     var holdsCommits = false
-    /// What code does with the endpoint's imports.
+    /// The import hooks of the endpoint.
     private(set) var hooks = ImportHooks()
-    /// What distinguishes the walk from others over the same endpoint; nil for the endpoint's own.
+    /// The part of the checkpoint's name that distinguishes scans of one endpoint; nil for its own.
     var variant: String?
     /// Whether all pages are requested without conditions.
     var isUnconditional = false
-    /// Requests whose 304 did not count: another one had replaced the stored entry meanwhile. They
-    /// are sent again without a condition.
+    /// Requests whose 304 is void: another request has replaced the stored entry meanwhile.
+    ///
+    /// They are repeated without a condition.
     private(set) var overtakenRequests: Set<RequestKey> = []
-    /// The walks, of those of all parents, whose pages were not committed for such a 304.
+    /// Indexes of the scans, among those of all parents, that lost pages to such a 304.
     private(set) var overtaken: Set<Int> = []
-    /// The number of the current walk among those of all parents.
+    /// The index of the current scan among those of all parents.
     private var target = 0
-    /// Whether the current walk is repeated in this sync.
+    /// Whether the current scan is repeated in this sync.
     private var isRepeated = false
-    /// The sync that the walk belongs to; nil for one of a group or a cache.
+    /// The sync that the scan belongs to; nil for a scan of a group or a cache.
     var syncRun: SyncRun?
-    /// Whether nothing of the sync comes after this endpoint.
+    /// Whether the endpoint is the last one of the sync, and no earlier one was interrupted.
     var isLastOfSync = false
     private var isLastTarget = false
-    /// How far the current walk is, under the name of its checkpoint.
+    /// The progress of the current scan, with the name of its checkpoint.
     private var position: (name: String, checkpoint: Checkpoint)?
-    /// How far it was at its beginning.
+    /// The progress at the beginning of the current scan, with the name of its checkpoint.
     private var beginning: (name: String, checkpoint: Checkpoint)?
-    /// What has ended walks for single parents.
+    /// The failures that have stopped scans of single parents.
     var passedBy = PassedByParents()
-    /// Whether what has failed concerns the parents that are still to come as well.
+    /// Whether the failure concerns the remaining parents, too.
     private var endsWalks = false
 
     init(
@@ -74,11 +75,11 @@ struct Walk {
         transport = mirror.transport(for: endpoint, retry: retry)
     }
 
-    /// What the next batch is drafted by.
+    /// The importer that drafts the next batch.
     private var importer: Importer { pipeline.importer }
     private var now: Timestamp { Timestamp(mirror.options.time.now()) }
 
-    /// Walks the endpoint, once or for every parent. What goes wrong is in the report.
+    /// Scans the endpoint, once or for every parent. Failures are in the report.
     mutating func run() async {
         hooks = mirror.options.hooks?(endpoint) ?? ImportHooks()
         pipeline.configure { $0.hooks = hooks }
@@ -104,7 +105,7 @@ struct Walk {
                     await end()
                     break
                 }
-                // From what is committed of them on.
+                // Voided scans are repeated from their last committed page on.
                 again = (overtaken.union(again)).sorted()
                 overtaken = []
             }
@@ -113,13 +114,13 @@ struct Walk {
         }
     }
 
-    /// Commits what is left of the last batch, and waits for it.
+    /// Commits the rest of the batch, and waits for the commit.
     mutating func end() async {
         do {
             try await flush()
             try await settle()
         } catch is RevalidationConflict {
-            // The pages are asked for again: see `overtaken`.
+            // The pages are requested again: see `overtaken`.
         } catch {
             report.failures.append(Mirror.mirrorError(error, url: shownURL, place: place))
         }
@@ -135,23 +136,22 @@ struct Walk {
             ahead = nil
             if error is RevalidationConflict { return discard() }
             let error = Mirror.mirrorError(error, url: shownURL, place: place)
-            // What was handed over before is committed or not, whatever has happened since.
+            // The outcome of the batch under way does not depend on this error.
             do {
                 try await settle()
             } catch is RevalidationConflict {
-                // This walk is one of those that begin again, unless nothing more is wanted.
+                // This scan is one of those that are repeated, unless the task is cancelled.
                 if case .cancelled = error { report.failures.append(error) }
                 return discard()
             } catch let other {
                 let other = Mirror.mirrorError(other, url: shownURL, place: place)
-                // Who cancels the task cancels what it waits for.
+                // Cancelling the task also cancels the wait for the commit.
                 if case .cancelled = other {} else { report.failures.append(other) }
             }
             report.failures.append(error)
             if parent != nil, error.isOfParent {
                 report.failures.removeLast()
-                // What earlier parents have fetched is kept, and of a walk that is one change
-                // nothing.
+                // Pages of earlier parents are kept. If the scan is one change, nothing is kept.
                 if unit == .walk || importer.hasFailed {
                     discard()
                     position = beginning
@@ -160,19 +160,19 @@ struct Walk {
                 return await passBy(error)
             }
             endsWalks = parent != nil
-            // A walk that is one change is none now, nor is a unit that a record without a key has failed, and whoever cancels wants
-            // nothing more to happen. Otherwise pages that were fetched before are kept.
+            // After a cancellation nothing is kept. Nothing is kept either if the scan is one
+            // change, or if a record without a key has failed the unit. Otherwise pages that were
+            // fetched before are kept.
             if case .cancelled = error { return discard() }
             if holdsCommits { return discard() }
             if unit == .walk || batch.isEmpty || importer.hasFailed { return discard() }
             await end()
-            // It is met again, or not, when the walk is repeated.
+            // The repeated scan reports the error if it meets it again.
             if !overtaken.isEmpty { report.failures.removeLast() }
         }
     }
 
-    /// Notes that the walk for a parent has failed, so that a sync that continues this one does not
-    /// ask again.
+    /// Notes that the scan for a parent has failed: a continuing sync does not request it again.
     private mutating func passBy(_ error: MirrorError) async {
         let ends = passedBy.add(error, wasKnown: beginning?.checkpoint.failure?.kind == error.kind)
         if let run = syncRun, let position {
@@ -186,7 +186,7 @@ struct Walk {
             report.failures.append(error)
         }
         await end()
-        // Counted when the walk is repeated.
+        // The repeated scan counts the failure.
         if !ends, !overtaken.isEmpty { passedBy.removeLast(error) }
     }
 
@@ -218,14 +218,14 @@ struct Walk {
             startedAt: now, completedAt: old?.completedAt, members: endpoint.orphans == nil ? nil : identity.members)
         let begins = (mirror.options.restarts || mirror.options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
         if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !begins {
-            // What is noted under something else, or not at all, is not known at the end.
+            // Members that are noted under another name, or not at all, are unknown at the end.
             let members = old.members == checkpoint.members ? old.members : nil
             checkpoint = old
             checkpoint.members = members
             if next != pages.position { try pages.resume(at: next, ordinal: old.pages + 1, listed: old.records) }
             report.isResumed = report.isResumed || old.pages > 0 && !isRepeated
         }
-        // As it was: whether the parent was passed by before.
+        // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         beginning = (name, checkpoint)
         checkpoint.sync = syncRun?.id
@@ -234,7 +234,7 @@ struct Walk {
         var goesOn = true
         while goesOn {
             try Task.checkCancellation()
-            // What was asked for before the walk began may not be what it goes on with.
+            // A prefetch from before the scan may be for another page than the first one here.
             if let ahead, ahead.request != pages.request { ahead.task.cancel() }
             let fetch = try ahead.flatMap { $0.request == pages.request ? $0 : nil } ?? ask(pages.request)
             ahead = nil
@@ -246,7 +246,9 @@ struct Walk {
         if unit == .walk { try await flush() }
     }
 
-    /// Takes a page and adds it to the batch. False if it was the last.
+    /// Processes a response and adds its page to the batch.
+    ///
+    /// - Returns: false if it was the last page.
     private mutating func page(
         _ fetch: PageFetch, _ pages: inout PageSequence, _ checkpoint: inout Checkpoint, checkpointName: String, _ identity: WalkIdentity,
         _ parent: Parent?
@@ -263,7 +265,7 @@ struct Walk {
                     code: 304, method: endpoint.method, url: shownURL, message: "not modified, but the request had no condition")
             }
             if case .mismatched = CacheRules().validate(CachedResponse(stored), with: response) {
-                // RFC 9111 §4.3.4: it confirms another representation than the stored one.
+                // RFC 9111 §4.3.4: the 304 confirms another representation than the stored one.
                 overtakenRequests.insert(fetch.key)
                 return true
             }
@@ -304,11 +306,12 @@ struct Walk {
         do {
             hasNext = try pages.advance(entry.pageFacts, answeredBy: answeredBy)
         } catch {
-            // The page itself is sound and is kept. The walk will go on with it: counted now, it would count twice, and the
-            // number of the page after it would be one too high.
+            // The page itself is sound and is kept. The next scan resumes with it: counted now, it
+            // would count twice, and the number of the next page would be one too high.
             var before = before
             if case .more = error {
-                // The next walk begins anew: the description may name another style, or records have moved between pages.
+                // The next scan begins anew: the description may name another pagination style by
+                // then, or records have moved between pages.
                 before.nextURL = nil
                 position?.checkpoint.nextURL = nil
             }
@@ -327,14 +330,14 @@ struct Walk {
         return hasNext
     }
 
-    /// What is made of an answer.
+    /// The decision about a response.
     private enum Verdict {
         case notModified
         case records(isEmpty: Bool)
-        /// The walk goes on at another page, and this one is nothing.
+        /// The scan continues at another page, and this response is dropped.
         case again
         case ignored
-        /// The page before was the last one.
+        /// The previous page was the last one.
         case last
     }
 
@@ -361,14 +364,14 @@ struct Walk {
         }
     }
 
-    /// Marks the walk as complete.
+    /// Marks the scan as complete.
     private mutating func complete(
         _ checkpoint: inout Checkpoint, _ checkpointName: String, _ identity: WalkIdentity, _ parent: Parent?
     ) {
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = now
-        // What else of the sync was interrupted is continued by the next one.
+        // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         if isLastOfSync, isLastTarget, !holdsCommits, let run = syncRun { batch.add(run.completed(at: now), run.name) }
         guard let rules = endpoint.orphans else { return }
         checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint)
@@ -378,13 +381,15 @@ struct Walk {
         }
     }
 
+    /// Drafts the records of a response.
+    ///
     /// - Parameters:
-    ///   - url: what was asked for, as the API names it.
-    ///   - position: how many records the pages before list.
+    ///   - url: the requested URL, as the API names it.
+    ///   - position: the number of records that the previous pages list.
     func draft(
         _ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int
     ) throws -> Importer.Added {
-        // 204 and other empty answers list nothing (RFC 9110 §15.3.5).
+        // 204 and other empty responses list nothing (RFC 9110 §15.3.5).
         if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
         let reference = endpoint.forEach?.parent.flatMap { relationship in
             parent.map { ParentReference(relationship: relationship, key: $0.key) }
@@ -394,7 +399,7 @@ struct Walk {
             ? importer.add(
                 response.body, records: endpoint.records, entity: endpoint.entity, parent: reference, context: context, asking: questions)
             : importer.add(response.body, envelope: endpoint.envelope, context: context, asking: questions)
-        // Of this page: others of the batch have their own.
+        // Only diagnostics of this page: other pages of the batch have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
         {
@@ -403,24 +408,28 @@ struct Walk {
         return added
     }
 
-    /// What the mapping may take from beside the body: parameters of the description, those of the record that the endpoint is walked
-    /// for, and those of the query that was sent, which go before.
+    /// The values that the mapping may read from outside the body.
+    ///
+    /// In increasing precedence: values of the parent record, parameters of the description,
+    /// parameters of the query that was sent.
     private func context(_ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int) -> ImportContext {
         var parameters = parent?.values ?? [:]
-        // A path may name the record's own attribute without the record: {+url} is {+list.url}.
+        // A path may name an attribute of the parent without its variable: {+url} is {+list.url}.
         if let forEach = endpoint.forEach {
             for (name, value) in parent?.values ?? [:] where name.hasPrefix(forEach.variable + ".") {
                 parameters[String(name.dropFirst(forEach.variable.count + 1))] = value
             }
         }
         for parameter in endpoint.parameters { parameters[parameter.name] = parameter.value }
-        // Of a parameter that stands in the query several times, the first.
+        // If the query repeats a parameter, its first value counts.
         for (name, value) in QueryParameters.values(in: url).reversed() { parameters[name] = value }
         return ImportContext(
             headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters, firstPosition: position)
     }
 
-    /// Begins to commit the batch: all of it, or nothing. Waits for the one before, and with pages ahead not for this one.
+    /// Begins to commit the batch as one change.
+    ///
+    /// Waits for the previous commit and, without prefetching, also for this one.
     private mutating func flush() async throws {
         guard !batch.isEmpty, !holdsCommits else { return }
         try await settle()
@@ -443,24 +452,25 @@ struct Walk {
             }
             try mirror.saveBudgets(&writer)
         }
-        // Who does not want pages ahead of the store's knows what is committed when one is asked for.
+        // Without prefetching, the next page is requested only after the previous commit.
         if !mirror.options.prefetches { try await settle() }
     }
 
-    /// Waits for the batch that is being committed. Then looks for the orphans of walks that are complete with it.
+    /// Waits for the commit under way, then looks for the orphans of the scans it has completed.
     private mutating func settle() async throws {
         guard let done = underWay else { return }
         underWay = nil
         await mirror.pause()
         do {
-            // Pages that were handed over are kept by who is cancelled; one change of everything may take long, and is taken back.
+            // A cancellation keeps pages that were handed over. A scan that is one change may take
+            // long, and is rolled back.
             if let imported = try await pipeline.finish(isCancellable: unit == .walk) { report.report.add(imported) }
         } catch {
             if let conflict = error as? RevalidationConflict {
                 overtakenRequests.formUnion(conflict.requests)
                 overtaken.formUnion((done.pages + batch.pages).map(\.target) + [target])
             }
-            // What was fetched since is not stored either: the walk would go on behind what is missing.
+            // Later pages are not stored either: a resumed scan would skip the missing ones.
             batch = Batch()
             throw error
         }

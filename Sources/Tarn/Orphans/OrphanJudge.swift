@@ -1,4 +1,4 @@
-// What becomes of one record that a complete scan did not list, decided in the transaction in which it happens.
+// The decision about one record that a complete scan did not list, made within the transaction.
 
 import TarnHTTP
 import TarnImport
@@ -10,24 +10,28 @@ struct OrphanJudge: Sendable {
     let walk: WalkIdentity
     let parent: RecordKey?
     let scan: UInt64
-    /// How many records one step deletes, at most.
+    /// The maximum number of records that one step deletes.
     let limit: Int
     let isDryRun: Bool
     let mayDelete: (@Sendable (Record) -> Bool)?
-    /// Entities whose records stay if they were changed here.
+    /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
-    /// - Returns: how many candidates are done, and the next one if more goes with it than one step deletes.
+    /// Decides about candidates and removes those that are due, up to the limit of a step.
+    ///
+    /// - Returns: the number of processed candidates, and the next one if its deletion exceeds a
+    ///   step.
     func run(
         _ candidates: [(record: ListedRecord, answer: OrphanPass.Answer)], _ writer: inout StoreWriter, _ report: inout OrphanReport,
         _ imported: inout ImportReport
     ) throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
         report.isDryRun = isDryRun
-        // All are looked at before the first goes: a condition may be about others too.
+        // All conditions are checked before the first deletion: they may depend on other
+        // candidates.
         let kept = try kept(candidates.map(\.record), &writer)
         var deleted = 0
         for (index, candidate) in candidates.enumerated() {
-            // What went with the others may have filled the step.
+            // Cascades of earlier candidates count, too.
             if deleted >= limit { return (index, nil) }
             guard var member = try open(candidate.record, &writer) else { continue }
             let access = writer.access
@@ -56,7 +60,7 @@ struct OrphanJudge: Sendable {
         return (candidates.count, nil)
     }
 
-    /// What is known of a candidate; nil if it was listed or judged since it was found.
+    /// The scan member of a candidate; nil if it was listed or decided about since it was found.
     private func open(_ record: ListedRecord, _ writer: inout StoreWriter) throws -> ScanMember? {
         let member = try writer.access.scanMember(record, of: walk.members) ?? ScanMember(record, lastListed: 0)
         return member.lastListed < scan && member.judged < scan ? member : nil
@@ -72,7 +76,7 @@ struct OrphanJudge: Sendable {
             })
     }
 
-    /// Whether a record is to go; why not is counted.
+    /// Whether a record is to be removed; otherwise the reason is counted.
     private func isDue(
         _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, _ access: StoreAccess,
         _ verdict: inout OrphanReport
@@ -137,7 +141,7 @@ struct OrphanJudge: Sendable {
         }
     }
 
-    /// Clears a relationship; the record stays as complete or partial as it was.
+    /// Clears a relationship. A partial record stays partial, a complete one complete.
     private func unlink(
         _ entity: String, _ listed: ListedRecord, _ relationship: String, _ writer: inout StoreWriter
     ) throws -> Bool {

@@ -1,13 +1,13 @@
-// The end of a walk: what the server no longer lists is judged, record by record, in steps of a transaction each.
+// The orphan pass at the end of a scan: decides about unlisted records, one transaction per step.
 
 import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// One walk's look at the records that its complete scan did not list.
+/// A pass over the records that a complete scan did not list.
 ///
-/// Every record is judged and dealt with in one transaction, which also notes that it was: a pass that ends in between, even by a
-/// kill, goes on with the others when it is run again.
+/// A record is processed and marked as processed in the same transaction. If a pass is interrupted,
+/// even by a kill, the next run continues with the remaining records.
 struct OrphanPass {
     let mirror: Mirror
     let endpoint: Endpoint
@@ -17,9 +17,9 @@ struct OrphanPass {
     let scan: UInt64
     private(set) var report = OrphanReport()
     private(set) var imported = ImportReport()
-    /// Entities, by id, that are not looked at.
+    /// The ids of entities that are excluded from the pass.
     private var unlisted: Set<UInt16> = []
-    /// How many more records may be asked for by themselves.
+    /// The number of individual requests that are left.
     private var checksLeft: Int
 
     init(_ mirror: Mirror, _ endpoint: Endpoint, _ rules: Orphans, _ walk: WalkIdentity, parent: RecordKey?, scan: UInt64) {
@@ -33,7 +33,7 @@ struct OrphanPass {
         report.isDryRun = mirror.options.reportsOrphansOnly
     }
 
-    /// What the server says of a record when it is asked for it alone.
+    /// The result of an individual request for a record.
     enum Answer: Sendable {
         case gone, exists, unknown
     }
@@ -45,7 +45,7 @@ struct OrphanPass {
 
     mutating func run() async throws {
         unlisted = try unlistedEntities()
-        // What only the scope names is found once; members of scans are read as they come.
+        // The records of a scope are collected once; members of scans are read step by step.
         var others = rules.scope == .listed ? [] : try scopeRecords()[...], last: ListedRecord?
         while true {
             try Task.checkCancellation()
@@ -59,9 +59,9 @@ struct OrphanPass {
             }
             guard !candidates.isEmpty else { return }
             try await ask(&candidates)
-            // A request that was cancelled says nothing, and must not lead to a deletion.
+            // A cancelled request decides nothing, and must not lead to a deletion.
             try Task.checkCancellation()
-            // A record with more behind it than a step deletes ends its step.
+            // A record whose deletion exceeds a step ends its step.
             var rest = candidates[...]
             while !rest.isEmpty {
                 let large = try await judge(Array(rest))
@@ -75,7 +75,9 @@ struct OrphanPass {
 
     // MARK: Candidates
 
-    /// Entities of which the scan has listed nothing at all, though it lists several: a part of the answer may be missing.
+    /// The known entities without a listed record, in a scan of several entities.
+    ///
+    /// A part of the response may be missing.
     private mutating func unlistedEntities() throws -> Set<UInt16> {
         guard !endpoint.envelope.isEmpty, !rules.allowsEmpty else { return [] }
         let scan = scan, walk = walk.members
@@ -93,7 +95,7 @@ struct OrphanPass {
         return unlisted
     }
 
-    /// The next records that earlier scans of the walk have listed and this one has not, and that are not judged yet.
+    /// The next records that only earlier scans have listed and that are not yet processed.
     private func members(after last: ListedRecord?) throws -> [Candidate] {
         let scan = scan, limit = mirror.options.orphanStep, unlisted = unlisted
         return try mirror.store.read { reader in
@@ -107,8 +109,9 @@ struct OrphanPass {
         }
     }
 
-    /// The records of the scope that this scan has not listed, and that are not judged yet. Records that are known in part only are
-    /// none: nobody has listed them.
+    /// The records of the scope that this scan has not listed and that are not yet processed.
+    ///
+    /// Partial records are excluded: no response has ever listed them.
     private func scopeRecords() throws -> [ListedRecord] {
         let condition: Condition
         switch rules.scope {
@@ -135,7 +138,7 @@ struct OrphanPass {
 
     // MARK: Asking
 
-    /// Asks the server for candidates by themselves, where the endpoint says how.
+    /// Requests candidates individually, if the endpoint declares how.
     private mutating func ask(_ candidates: inout [Candidate]) async throws {
         guard let check = rules.check else { return }
         let template = try PathTemplate(check), transport = mirror.transport(for: endpoint)
@@ -143,7 +146,7 @@ struct OrphanPass {
             guard let url = try url(template, candidates[index].record) else { continue }
             try Task.checkCancellation()
             checksLeft -= 1
-            // Whatever goes wrong here decides nothing.
+            // A failed request decides nothing.
             guard let response = try? await transport.send(mirror.request(url)) else { continue }
             switch response.status {
             case 404, 410: candidates[index].answer = .gone
@@ -153,7 +156,7 @@ struct OrphanPass {
         }
     }
 
-    /// Nil if the record is not there, or lacks what the path needs.
+    /// The URL of a record; nil if the record is not stored, or lacks a value for the path.
     private func url(_ template: PathTemplate, _ listed: ListedRecord) throws -> String? {
         let variable = Endpoint.ForEach.variable(of: endpoint.entity), parameters = endpoint.parameters
         let values = try mirror.store.read { reader -> [String: String]? in
@@ -176,16 +179,16 @@ struct OrphanPass {
 
     // MARK: Judging
 
-    /// What one transaction found out.
+    /// The result of one transaction.
     private struct Step: Sendable {
         var done = 0
         var report = OrphanReport()
         var imported = ImportReport()
-        /// The record after those that are done has more behind it than a step deletes.
+        /// The next record, if its deletion exceeds a step.
         var record: (entity: String, key: RecordKey)?
     }
 
-    /// Judges candidates, up to one that is too large for the step.
+    /// Processes candidates, up to the first whose deletion exceeds a step.
     private mutating func judge(_ candidates: [Candidate]) async throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
         let mapping = mirror.description.mapping, schema = mirror.description.schema
         let judge = OrphanJudge(

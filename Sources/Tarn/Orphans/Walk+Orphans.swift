@@ -1,10 +1,10 @@
-// The end of a walk over an endpoint that says what becomes of records that the server no longer lists.
+// The end of a scan over an endpoint that declares how orphans are treated.
 
 import TarnImport
 import TarnStore
 
 extension Walk {
-    /// Whether the end of a complete scan is reason to look for records that it did not list; why not is in the report.
+    /// Whether a complete scan may be followed by an orphan pass; a refusal is added to the report.
     mutating func mayHaveOrphans(_ rules: Orphans, _ checkpoint: Checkpoint) -> Bool {
         var refusal: String?
         if checkpoint.members == nil {
@@ -23,7 +23,9 @@ extension Walk {
         return false
     }
 
-    /// Goes on with what an earlier sync began and did not finish, and forgets the scans of another description.
+    /// Continues the unfinished orphan pass of an earlier sync.
+    ///
+    /// If the description has changed, the scan members of the old one are removed.
     mutating func finishOrphans(
         _ old: Checkpoint?, _ identity: WalkIdentity, _ name: String, _ plan: String, parent: RecordKey?
     ) async throws {

@@ -2,14 +2,18 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// What distinguishes a walk from others: whose pages its responses are, and whose members its scans list.
+/// The identity of a scan: it determines which responses and scan members belong to it.
 struct WalkIdentity: Sendable {
     let endpoint: String
     let authScope: String
     let isForEach: Bool
-    /// In the entries of responses. The same also when the description changes, since its older answers are its own.
+    /// The name in the entries of responses. It does not depend on the description.
+    ///
+    /// So responses from before a change of the description still belong to the scan.
     let responses: String
-    /// In the table of scans: another description may list other records, and what it does not list is not gone for that.
+    /// The name in the table of scan members. It depends on the description.
+    ///
+    /// Another description may list other records: those that it does not list are no orphans.
     let members: String
 
     init(name: String, _ endpoint: Endpoint, authScope: String, plan: String) {
@@ -22,8 +26,9 @@ struct WalkIdentity: Sendable {
 
     static func members(_ walk: String, plan: String) -> String { "\(walk) \(plan)" }
 
-    /// Whether a response is one of the walk's, from this scan or an earlier one. Entries from before walks were noted are its own if there
-    /// is only one walk over the endpoint.
+    /// Whether a response belongs to the scan or to an earlier one with this identity.
+    ///
+    /// An entry from before identities were stored belongs to it if the endpoint has only one scan.
     func owns(_ walk: String?, _ request: RequestKey) -> Bool {
         if let walk { return walk == responses }
         return !isForEach && request.authScope == authScope && request.endpoint.hasPrefix(endpoint + " ")

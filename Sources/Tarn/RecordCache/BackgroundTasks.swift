@@ -1,8 +1,8 @@
-// Work that no answer waits for, such as revalidation: each kind once at a time.
+// Background work that no answer waits for, such as revalidation: one task per key at a time.
 
 import Synchronization
 
-/// Tasks by what they do.
+/// Background tasks by key.
 final class BackgroundTasks: Sendable {
     private let underWay = Mutex<[[UInt8]: Task<Void, Never>]>([:])
 
@@ -17,7 +17,7 @@ final class BackgroundTasks: Sendable {
         }
     }
 
-    /// Waits for everything that is under way.
+    /// Waits for all tasks that are under way.
     func finish() async {
         while let task = underWay.withLock({ $0.values.first }) { await task.value }
     }

@@ -1,13 +1,15 @@
 public import TarnHTTP
 
-/// Why a cache has no answer.
+/// The reason why a cache has no answer.
 public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
-    /// The server did not answer, or refused, or its answer cannot be imported; and what is stored may not be used instead.
+    /// The request failed or was refused, and no stored response may be used instead.
+    ///
+    /// An unusable response is a failure, too.
     case request(MirrorError, CacheDecision?)
-    /// Nothing is stored that may answer, and the server must not be asked.
+    /// No stored response may be used, and the policy forbids a request.
     case unanswerable(url: String, CacheDecision)
 
-    /// The failure, and why nothing stored could be used instead.
+    /// The failure, and the reason why no stored response could be used instead.
     public var description: String {
         switch self {
         case .request(let error, let decision):
@@ -19,7 +21,7 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the network is what is missing.
+    /// Whether an answer only lacks the network.
     public var isUnreachable: Bool {
         switch self {
         case .request(let error, _): error.isUnreachable

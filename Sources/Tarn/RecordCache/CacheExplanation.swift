@@ -1,19 +1,19 @@
 public import TarnHTTP
 
-/// What a cache would do about a request, and why.
+/// An explanation of a cache's decision about a request.
 public struct CacheExplanation: Sendable, CustomStringConvertible {
-    /// The request, without secrets.
+    /// The URL of the request, without secrets.
     public var url: String
-    /// What would be done, with every rule that was asked.
+    /// The decision, with every rule that was applied.
     public var decision: CacheDecision
-    /// Of what is stored; nil if nothing is.
+    /// The status of the stored response; nil if there is none.
     public var status: Int?
-    /// How many records it lists; nil if it is no list of records.
+    /// The number of listed records; nil if no list of records is stored.
     public var records: Int?
-    /// With which the server would be asked.
+    /// The validators that a conditional request would send; nil if there is no stored response.
     public var validators: Validators?
 
-    /// One line for the outcome, and one for each rule.
+    /// The URL, the outcome, and one line for each rule.
     public var description: String {
         let outcome =
             switch decision.outcome {

@@ -1,27 +1,35 @@
-// What a caller wants of a cache: where answers come from, and how large it gets.
+// The policies and options of a cache: the sources of its answers, and its size.
 
 public import TarnHTTP
 public import TarnStore
 
-/// Where an answer comes from.
+/// The source of an answer.
 public enum CachePolicy: Sendable, Hashable {
-    /// From the store if HTTP's rules allow it, else from the server; from the store again if the
-    /// server fails, where nothing forbids it.
+    /// The store if the rules of HTTP allow it, else the server.
+    ///
+    /// If the server fails, the store answers after all, unless a rule forbids it.
     case cacheFirst
-    /// From the server, with a conditional request; from the store only if the server fails and
-    /// nothing forbids it.
+    /// The server, with a conditional request; the store only if the server fails.
+    ///
+    /// The store does not answer if a rule forbids it.
     case networkFirst
-    /// From the store, however old it is, where nothing forbids it. Nothing is sent.
+    /// The store, with a response of any age, unless a rule forbids it. Nothing is sent.
     case cacheOnly
-    /// From the server, without a condition. What is stored is not looked at, and replaced.
+    /// The server, without a condition. The stored response is not read, and is replaced.
     case networkOnly
-    /// From the store first, if anything is there, and then from the server: see ``RecordCache/answers(_:policy:)``. A single answer is that of
-    /// ``networkFirst``.
+    /// First the store, if it has an answer, then the server.
+    ///
+    /// See ``RecordCache/answers(_:policy:)``.
+    ///
+    /// A single answer is that of ``networkFirst``.
     case cacheAndNetwork
-    /// As ``cacheFirst``, but what was confirmed so many seconds ago, or less, is used also where it is stale, and what is older never is.
+    /// The behaviour of ``cacheFirst``, but the given age decides instead of freshness.
+    ///
+    /// A response that was confirmed at most so many seconds ago answers even if it is stale; an
+    /// older one never does.
     case olderThan(seconds: Int)
 
-    /// The request directives that say the same.
+    /// The equivalent request directives; nil if there are none.
     var directives: String? {
         switch self {
         case .cacheFirst, .networkOnly: nil
@@ -31,8 +39,9 @@ public enum CachePolicy: Sendable, Hashable {
         }
     }
 
-    /// Whether what is stale answers if the server fails: permission by the client (RFC 9111
-    /// §4.2.4).
+    /// Whether a stale response answers if the server fails.
+    ///
+    /// This is the permission by the client (RFC 9111 §4.2.4).
     var fallsBack: Bool {
         switch self {
         case .cacheFirst, .networkFirst, .cacheAndNetwork: true
@@ -40,7 +49,7 @@ public enum CachePolicy: Sendable, Hashable {
         }
     }
 
-    /// Whether the store is looked at before the server is asked.
+    /// Whether the store is read before the server is asked.
     var looksFirst: Bool {
         switch self {
         case .cacheFirst, .cacheOnly, .olderThan: true
@@ -50,22 +59,28 @@ public enum CachePolicy: Sendable, Hashable {
 }
 
 extension RecordCache {
-    /// How a cache answers, and how much it keeps.
+    /// The options of a cache: its rules, its policy and its limits.
     public struct Options: Sendable {
-        /// HTTP's rules, for a private cache if nothing is said.
+        /// The rules of HTTP; by default those of a private cache.
         public var rules: CacheRules
-        /// Where answers come from if a request does not say it.
+        /// The policy of requests that have none of their own.
         public var policy: CachePolicy
-        /// How much a cache keeps: a million entries or a gibibyte, whichever is reached first.
+        /// The limits of the cache: a million entries or a gibibyte, whichever is reached first.
         public var limits: CacheLimits
-        /// Entries that a commit removes at most when there are too many; ``RecordCache/trim()`` removes all of them.
+        /// The maximum number of entries that one commit evicts.
+        ///
+        /// ``RecordCache/trim()`` removes all entries beyond the limits.
         public var evictionStep = 32
-        /// Whether one transfer serves all processes that ask for the same at the same time.
+        /// Whether one transfer serves all processes that request the same resource concurrently.
         public var sharesTransfersBetweenProcesses = true
-        /// How requests are sent: base, retries, logger, clock. What concerns walks has no meaning here.
+        /// The options of requests, such as base, retries, logger and clock.
+        ///
+        /// Options that concern only scans have no effect here.
         public var mirror: Mirror.Options
 
-        /// - Parameter description: policy, rules and limits, such as a description file says them.
+        /// Creates the options of a description.
+        ///
+        /// - Parameter description: policy, rules and limits, as a description file declares them.
         public init(_ description: CacheDescription = CacheDescription(), mirror: Mirror.Options = Mirror.Options()) {
             (policy, rules, limits) = (description.policy, description.rules, description.limits)
             self.mirror = mirror

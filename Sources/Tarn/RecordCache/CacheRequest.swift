@@ -1,4 +1,4 @@
-// What is asked of a cache: an endpoint and what is different about it, or a URL of one.
+// A request to a cache: an endpoint with parameters, or a URL of an endpoint.
 
 import Foundation
 import TarnHTTP
@@ -9,32 +9,34 @@ import TarnStore
 public struct CacheRequest: Sendable, Hashable {
     /// The name of an endpoint of the description.
     public var endpoint: String
-    /// In the place of the endpoint's own values of these names; others are added.
+    /// Parameters that replace the endpoint's parameters of the same names; others are added.
     public var parameters: [Endpoint.Parameter]
-    /// A page of the endpoint, such as the one that an answer names as the next; nil for the first.
-    /// Empty if the next page cannot be asked for: see ``failure``.
+    /// The URL of a page, such as that of the next page; nil for the first page.
+    ///
+    /// It is empty if the next page cannot be requested: see ``failure``.
     public var url: String?
-    /// The record that the endpoint is walked for, if it is for each one of an entity.
+    /// The parent record, for an endpoint with `for_each`.
     public var parent: RecordKey?
-    /// Request directives of HTTP for the cache alone, such as `max-stale=60`: the server is sent what the description says.
+    /// Request directives for the cache only, such as `max-stale=60`; they are not sent.
     public var directives: String?
-    /// Set by ``CachedAnswer/next``: how the list was walked up to here.
+    /// The state of the list up to this page; set by ``CachedAnswer/next``.
     var continuation: Continuation?
 
-    /// What is known of a page from the one before it.
+    /// The facts about a page that are known from the previous one.
     enum Continuation: Sendable, Hashable {
         case page(PageSequence)
         case failure(PaginationError, place: String)
     }
 
-    /// Why the page cannot be asked for, if it is the next one of a list that cannot go on: its
-    /// link leads to another server or in a circle, or a limit is reached. To fetch it throws this
-    /// error. Nil for all other requests.
+    /// The reason why the page cannot be requested; nil if it can.
+    ///
+    /// A next page cannot be requested if its link leads to another server or to a page that was
+    /// already fetched, or if a limit is reached. Fetching the request throws this error.
     public var failure: MirrorError? {
         if case .failure(let error, let place)? = continuation { .pagination(error, place: place) } else { nil }
     }
 
-    /// A request to an endpoint, with its first page if no URL is named.
+    /// Creates a request to an endpoint: for its first page if there is no URL.
     public init(
         _ endpoint: String, parameters: [Endpoint.Parameter] = [], url: String? = nil, parent: RecordKey? = nil, directives: String? = nil
     ) {
@@ -47,9 +49,10 @@ public struct CacheRequest: Sendable, Hashable {
 }
 
 extension RecordCache {
-    /// Looks up a request. Cheap, but not free: a program that asks often keeps the result.
+    /// Looks up a request. Frequent requests should reuse the result: the look-up takes time.
     ///
-    /// - Throws: `CacheError`: there is no such endpoint, a parameter has no value, a credential is missing.
+    /// - Throws: `CacheError` if there is no such endpoint, or a parameter or a credential is
+    ///   missing.
     public func prepare(_ request: CacheRequest) async throws(CacheError) -> PreparedRequest {
         do {
             return try await prepared(request)
@@ -68,7 +71,8 @@ extension RecordCache {
             throw MirrorError.endpoint(place: endpoint.place, message: "answers to \(endpoint.method) are not cached: use a mirror")
         }
         if let failure = request.failure { throw failure }
-        // What a URL says of the record that it is asked for is no parameter of its own: see below.
+        // A parameter of the parent record is no parameter of the endpoint: the URL names it, see
+        // below.
         let variable = endpoint.forEach.map { $0.variable + "." }
         let parameters = request.parameters.filter { parameter in
             variable.map { !parameter.name.hasPrefix($0) } ?? true
@@ -81,8 +85,8 @@ extension RecordCache {
         let walk = Walk(
             mirror: mirror, endpoint: endpoint, pipeline: pipeline.value, authScope: scope, fingerprint: fingerprint, progress: { _ in })
         if let url = request.url {
-            // Another server is not this endpoint's, unless the page before leads there and the
-            // description allows it.
+            // A URL of another server is refused, unless a link of the previous page leads there
+            // and the description allows it.
             guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(description.api.base),
                 request.continuation != nil || wanted.hasSameOrigin(as: base)
             else {
@@ -111,8 +115,9 @@ extension RecordCache {
             isPositioned: isPositioned)
     }
 
-    /// The list that a request is a page of, at that page; and whether it is known where in the
-    /// list that is.
+    /// The page sequence of a request, positioned at its page.
+    ///
+    /// - Returns: the sequence, and whether the position in the list is known.
     private func sequence(
         _ request: CacheRequest, _ walk: Walk, _ parent: Walk.Parent?
     ) throws -> (PageSequence, isPositioned: Bool) {
@@ -122,14 +127,14 @@ extension RecordCache {
                 try PageSequence(endpoint.pagination, walk.firstRequest(parent), walk.bounds, deep: endpoint.deep), true
             )
         }
-        // A caller may have changed a request that was the next one.
+        // The caller may have changed the URL or the endpoint of a request for a next page.
         if case .page(let pages)? = request.continuation, pages.url == url, pages.pagination == endpoint.pagination {
             return (pages, true)
         }
         let first = (try? walk.firstRequest(parent)) ?? PageRequest(url: url)
         var pages = try PageSequence(endpoint.pagination, first, walk.bounds, deep: endpoint.deep)
         guard pages.url != url else { return (pages, true) }
-        // What the pages before it list is not known, and counts say nothing about a page alone.
+        // The number of records before the page is unknown, so record counts cannot be checked.
         var bounds = walk.bounds
         bounds.more = .ignore
         pages = try PageSequence(endpoint.pagination, first, bounds, deep: endpoint.deep)
@@ -137,7 +142,9 @@ extension RecordCache {
         return (pages, false)
     }
 
-    /// The endpoint that a URL is of: the one whose path it has, the one with the fewest variables if there are several.
+    /// The request to the endpoint whose path a URL matches; nil if there is none.
+    ///
+    /// If several paths match, the one with the fewest variables is chosen.
     public func request(for url: String) -> CacheRequest? {
         guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(mirror.description.api.base), wanted.hasSameOrigin(as: base) else { return nil }
         var best: (endpoint: Endpoint, values: [Endpoint.Parameter])?

@@ -1,14 +1,14 @@
-// When entries have answered last: in memory until something is written anyway.
+// The times when entries last answered a request, in memory until the next commit.
 
 import Synchronization
 import TarnStore
 
 final class CacheUses: Sendable {
-    /// Entries whose use a commit notes at most: each is written anew for it.
+    /// The maximum number of uses that one commit writes: each rewrites its entry.
     private static let step = 64
-    /// What is used again within a minute was used just now. In microseconds.
+    /// Uses within this time count as one use. In microseconds.
     private static let granularity: Int64 = 60_000_000
-    /// Beyond it, what was used is forgotten rather than remembered for ever.
+    /// The maximum number of uses in memory; beyond it all are forgotten.
     private static let limit = 100_000
     private let pending = Mutex<[UInt64: Timestamp]>([:])
 
@@ -20,10 +20,10 @@ final class CacheUses: Sendable {
         }
     }
 
-    /// All that is not in the store.
+    /// All uses that are not stored.
     var all: [UInt64: Timestamp] { pending.withLock { $0 } }
 
-    /// Some of it, to be written now. What a transaction that fails takes with it is no loss.
+    /// Removes some uses, to be stored now. If the transaction fails, losing them does no harm.
     func take() -> [UInt64: Timestamp] {
         pending.withLock { pending in
             var taken: [UInt64: Timestamp] = [:]

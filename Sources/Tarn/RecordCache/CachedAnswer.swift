@@ -1,47 +1,50 @@
-// What a cache answers: records, where they come from, and how old that is.
+// The answer of a cache: records, their source and their age.
 
 public import TarnHTTP
 public import TarnImport
 public import TarnStore
 
-/// An answer to a request.
+/// An answer to a request: the listed records, with their source and age.
 public struct CachedAnswer: Sendable {
-    /// Who gave it.
+    /// The source of an answer.
     public enum Source: Sendable, Hashable {
-        /// From the store, fresh.
+        /// The store, with a fresh response.
         case stored
-        /// From the store, stale: see ``CachedAnswer/decision`` for why it was allowed.
+        /// The store, with a stale response; ``CachedAnswer/decision`` has the rule that allows it.
         case stale
-        /// The server has confirmed what is stored: nothing was parsed.
+        /// The store, confirmed by the server with a 304: nothing was parsed.
         case revalidated
-        /// The server sent it, and it was imported.
+        /// The server, whose response was imported.
         case fetched
     }
 
-    /// Where it comes from.
+    /// The source of the answer.
     public var source: Source
-    /// Why.
+    /// The decision of the cache, with its reasons.
     public var decision: CacheDecision
-    /// In seconds, since the server made or confirmed it.
+    /// The age in seconds, since the server generated or confirmed the response.
     public var age: Int
     /// The keys of the records that the response lists, in its order.
     public var listed: [ListedRecord]
-    /// The records, copied out of one snapshot, in the same order; empty if only keys were asked for.
+    /// The records, copied from one snapshot, in the same order; empty if only keys are requested.
     public var records: [Record]
-    /// What the endpoint keeps of a response beside its records, as JSON, by name.
+    /// The metadata that the endpoint declares, as JSON, by name.
     public var metadata: [String: String]
-    /// What the import did; nil if there was none.
+    /// The report of the import; nil if nothing was imported.
     public var report: ImportReport?
-    /// Whether the response was stored. If it must not be, neither it nor its records are in the store, but for what was there before.
-    public var isStored = true
-    /// Whether another request for the same brought it.
-    public var isShared = false
-    /// Why the server was not asked, or how it failed; nil if it answered, or need not.
-    public var failure: CacheError?
-    /// The request for the next page; nil if this is the last.
+    /// Whether the response was stored.
     ///
-    /// It knows how far the list was walked. A next page that must not be asked for (a link to
-    /// another server or in a circle, a limit) is a request whose ``CacheRequest/failure`` says
-    /// why, and which throws that when it is fetched.
+    /// If a response must not be stored, neither its entry nor its records are written. Records
+    /// that were stored before stay.
+    public var isStored = true
+    /// Whether another request for the same resource has fetched it.
+    public var isShared = false
+    /// The reason why the server did not answer; nil if it did or was not needed.
+    public var failure: CacheError?
+    /// The request for the next page; nil after the last page.
+    ///
+    /// It knows the position in the list. If the next page must not be requested (a link to another
+    /// server, a page loop, a limit), its ``CacheRequest/failure`` has the reason, and fetching it
+    /// throws that error.
     public var next: CacheRequest?
 }

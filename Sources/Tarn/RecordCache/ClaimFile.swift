@@ -1,4 +1,4 @@
-// Who fetches what, among processes that share a store: the others wait for it.
+// Locks on requests among processes that share a store: one fetches, the others wait.
 
 import Foundation
 import Glibc
@@ -6,17 +6,20 @@ import Synchronization
 import TarnHTTP
 import TarnStore
 
-/// A claim of a request is a lock on one byte of `claims.lock` in the store's directory, at a place that its digest says.
+/// Locks on requests: each is a lock on one byte of `claims.lock` in the store's directory.
 ///
-/// The lock belongs to the open file description (fcntl(2), "Open file description locks") and ends with the process that holds it: a killed
-/// one blocks nobody, and nothing has to be cleaned up. Two requests whose digests share 62 bits wait for each other, and are both answered.
+/// The request's digest determines the position of the byte. The lock belongs to the open file
+/// description (fcntl(2), "Open file description locks") and ends with the process that holds it: a
+/// killed process blocks no other, and nothing has to be cleaned up. Two requests whose digests
+/// share 62 bits wait for each other, and both are answered.
 final class ClaimFile: Sendable {
     private let descriptor: Int32
-    /// How many transfers of this process hold each byte: one that was abandoned may end after the
-    /// next one has begun.
+    /// The number of transfers in this process that hold each byte.
+    ///
+    /// An abandoned transfer may end after the next one has begun.
     private let held = Mutex<[Int: Int]>([:])
 
-    /// Nil if the file cannot be made: then everybody fetches for himself.
+    /// Opens the lock file; nil if that fails: then each process fetches for itself.
     init?(directory: String) {
         descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
         guard descriptor >= 0 else { return nil }
@@ -26,13 +29,13 @@ final class ClaimFile: Sendable {
 
     enum Claim {
         case isOurs
-        /// Somebody else has it: wait.
+        /// Another process holds the lock: wait.
         case isAnothers
-        /// The file system has no such locks, or no more of them: everybody fetches for himself.
+        /// The file system has no such locks, or no more of them: each process fetches for itself.
         case isImpossible
     }
 
-    /// Claims a request, unless another process has. Each claim of this process is released once.
+    /// Locks a request, unless another process has. Each lock of this process is released once.
     func claim(_ request: RequestDigest) -> Claim {
         let place = ClaimFile.place(of: request)
         return held.withLock { held in
@@ -42,7 +45,7 @@ final class ClaimFile: Sendable {
         }
     }
 
-    /// Releases a claim. Without one it does nothing.
+    /// Releases a lock. Without one it does nothing.
     func release(_ request: RequestDigest) {
         let place = ClaimFile.place(of: request)
         held.withLock { held in
@@ -63,7 +66,7 @@ final class ClaimFile: Sendable {
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = place
         lock.l_len = 1
-        // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not show.
+        // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not import.
         while fcntl(descriptor, 37, &lock) != 0 {
             guard errno == EINTR else { return errno == EAGAIN || errno == EACCES ? .isAnothers : .isImpossible }
         }

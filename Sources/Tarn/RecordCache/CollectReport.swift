@@ -1,13 +1,13 @@
 import TarnStore
 
-/// What was found by ``RecordCache/collect(roots:through:isDryRun:)``.
+/// The result of ``RecordCache/collect(roots:through:isDryRun:)``.
 public struct CollectReport: Sendable, Hashable {
-    /// Records that nothing reaches, by entity.
+    /// Unreachable records, by entity.
     public var unreachable: [String: Int] = [:]
-    /// How many of them were deleted; with what a delete rule takes along.
+    /// Records that were deleted, including those that delete rules have cascaded to.
     public var deleted = 0
-    /// Those that a delete rule has kept.
+    /// Unreachable records that a delete rule has kept.
     public var denied = 0
-    /// How many records are reached.
+    /// Reachable records.
     public var reached = 0
 }

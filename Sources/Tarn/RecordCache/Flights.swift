@@ -1,8 +1,8 @@
-// Transfers that callers in this process share: one for all that ask for the same at the same time.
+// Shared transfers of this process: concurrent requests for the same resource use one transfer.
 
 import Synchronization
 
-/// Transfers by what they fetch. A transfer lives as long as a caller waits for it.
+/// Transfers by request key. A transfer lives as long as a caller waits for it.
 final class Flights<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 
@@ -14,7 +14,7 @@ final class Flights<Value: Sendable>: Sendable {
 
     private struct State {
         var flights: [[UInt8]: Flight] = [:]
-        /// Of flights and waiters.
+        /// The last id of a flight or a waiter.
         var lastID: UInt64 = 0
 
         mutating func newID() -> UInt64 {
@@ -25,23 +25,27 @@ final class Flights<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// The result of a transfer that is under way, or of a new one.
+    /// Waits for the result of a transfer that is under way, or of a new one.
     ///
-    /// A cancelled caller returns at once. The transfer is cancelled with its last caller, and the
-    /// next caller begins a new one.
+    /// A cancelled caller returns at once. The transfer is cancelled with its last caller; the next
+    /// caller begins a new one.
     ///
-    /// - Returns: the result, and whether another caller began the transfer.
+    /// - Parameters:
+    ///   - key: the request key.
+    ///   - body: the transfer, if none is under way.
+    /// - Returns: the result, and whether another caller had begun the transfer.
     /// - Throws: what the closure throws; `CancellationError` if the caller is cancelled.
     func value(
         _ key: [UInt8], _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, isShared: Bool) {
         let id = state.withLock { $0.newID() }
-        // Written before the continuation is resumed, and read after.
+        // Written before the continuation is resumed, and read after that.
         let isShared = Mutex(false)
         let value = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: Waiter) in
                 let joined = state.withLock { state -> Bool? in
-                    // The handler below ran before there was a waiter, or will find this one.
+                    // Either the handler below ran before there was a waiter, or it will find this
+                    // one.
                     guard !Task.isCancelled else { return nil }
                     if state.flights[key] != nil {
                         state.flights[key]?.waiters[id] = continuation
@@ -68,7 +72,7 @@ final class Flights<Value: Sendable>: Sendable {
 
     private func end(_ key: [UInt8], _ id: UInt64, _ result: Result<Value, any Error>) {
         let waiters = state.withLock { state -> [UInt64: Waiter] in
-            // Another flight may have begun after the last caller left this one.
+            // Another flight may have begun after the last caller had left this one.
             guard let flight = state.flights[key], flight.id == id else { return [:] }
             state.flights[key] = nil
             return flight.waiters

@@ -1,11 +1,11 @@
 import TarnHTTP
 import TarnStore
 
-/// What an answer says about the page after it.
+/// The facts of a response about the next page.
 struct PageEnd: Sendable {
     var facts: PageFacts
-    /// The URL of the API that answered, if redirects led to it.
+    /// The URL of the API that answered after redirects; nil if there were none.
     var answeredBy: String?
-    /// Where the page is in its list, as far as its entry says.
+    /// The position of the page in its list, if the entry has it.
     var position: ListPosition?
 }

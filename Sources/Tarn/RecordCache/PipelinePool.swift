@@ -1,12 +1,14 @@
-// Importers that are kept for the next import: making one compiles the mapping.
+// A pool of import pipelines: creating one compiles the mapping.
 
 import Synchronization
 import TarnImport
 import TarnStore
 
 final class PipelinePool: Sendable {
-    /// A pipeline in the hands of one task at a time: whoever has taken it out of the pool, and until it is given back nobody else. That is
-    /// what makes it safe to send, and nothing that the compiler sees.
+    /// A pipeline that one task at a time uses.
+    ///
+    /// It is safe to send, although the compiler cannot see it: between `take(_:)` and
+    /// `give(back:)` only the task that has taken the pipeline uses it.
     struct Lent: @unchecked Sendable {
         let value: ImportPipeline
         fileprivate let catalog: Catalog
@@ -19,7 +21,7 @@ final class PipelinePool: Sendable {
 
     func take(_ store: Store) throws -> Lent {
         let catalog = store.catalog
-        // Another process may have changed the catalog since.
+        // Another process may have changed the catalog since the pipeline was made.
         if let lent = idle.withLock({ $0.popLast() }), lent.catalog == catalog { return lent }
         return Lent(value: try ImportPipeline(mapping, catalog), catalog: catalog)
     }

@@ -3,9 +3,9 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// A request that has been looked up, encoded and hashed: what a program that asks for the same again and again keeps.
+/// A request that was looked up, encoded and hashed once, for repeated use.
 public struct PreparedRequest: Sendable {
-    /// Of the API, as the store knows it.
+    /// The URL of the API, as the store knows it.
     public let url: String
     let endpoint: Endpoint
     let parent: Walk.Parent?
@@ -13,10 +13,11 @@ public struct PreparedRequest: Sendable {
     let digest: RequestDigest
     let request: HTTPRequest
     let directives: String?
-    /// The list up to this page.
+    /// The sequence of the list's pages, positioned at this page.
     let pages: PageSequence
-    /// Whether `pages` knows where in the list the page is. Otherwise the page is known by its URL
-    /// alone.
+    /// Whether `pages` knows the page's position in the list.
+    ///
+    /// Otherwise only the URL of the page is known.
     let isPositioned: Bool
 
     init(
@@ -34,7 +35,7 @@ public struct PreparedRequest: Sendable {
         self.isPositioned = isPositioned
     }
 
-    /// Another page of the same list.
+    /// Creates the request for another page of the same list.
     init(_ other: PreparedRequest, at pages: PageSequence, requesting url: (String) -> HTTPRequest) {
         var key = other.key
         key.url = pages.url
@@ -42,6 +43,6 @@ public struct PreparedRequest: Sendable {
             other.endpoint, other.parent, key, url(pages.url), directives: other.directives, pages, isPositioned: true)
     }
 
-    /// How it is named in messages: without secrets.
+    /// The URL as messages show it, without secrets.
     var shownURL: String { Redaction.url(request.url) }
 }

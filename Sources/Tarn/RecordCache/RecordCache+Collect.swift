@@ -1,21 +1,24 @@
-// Records that nothing reaches any more: found by following references, and removed only where that is asked for.
+// Garbage collection of records: follows references, and removes unreachable records on demand.
 
 import Foundation
 import TarnStore
 
 extension RecordCache {
-    /// Removes records that nothing reaches: no response lists them, they are not of an entity that is a root, they are not changed locally, and
-    /// no record that is reached refers to them.
+    /// Removes unreachable records.
     ///
-    /// References are followed as they are stored, from a record to what it names; relationships that are derived, such as from a user to its
-    /// issues, only where `through` says so: everything would hold everything else.
+    /// A record is reachable if a response lists it, if its entity is a root, if it is changed
+    /// locally, or if a reachable record refers to it. Stored references are followed, from a
+    /// record to its targets. Derived relationships, such as from a user to its issues, are
+    /// followed only if `through` contains them: otherwise all records would keep each other.
     ///
-    /// Nothing else calls this. The set is found in a snapshot; if somebody writes before it has gone, it is found anew.
+    /// Nothing else calls this. The set is computed in a snapshot. If another writer commits before
+    /// all of it is removed, it is computed again.
     ///
     /// - Parameters:
-    ///   - roots: entities all of whose records stay.
-    ///   - through: derived relationships that are followed too, as `Entity.relationship`.
+    ///   - roots: entities whose records are all reachable.
+    ///   - through: derived relationships that are followed, too, as `Entity.relationship`.
     ///   - isDryRun: whether records are only counted.
+    /// - Returns: the numbers of reachable, unreachable and deleted records.
     /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField`.
     public func collect(roots: Set<String>, through: Set<String> = [], isDryRun: Bool = true) async throws -> CollectReport {
         var deleted = 0, denied: Set<ListedRecord> = []
@@ -34,7 +37,8 @@ extension RecordCache {
             while !unreachable.isEmpty {
                 let step = Array(unreachable.prefix(500)), expected = sequence
                 let outcome = try await store.write(alone: true) { writer -> (deleted: Int, denied: [ListedRecord])? in
-                    // Somebody may have made a reference, or listed a record, since the snapshot.
+                    // Another writer may have added a reference, or listed a record, since the
+                    // snapshot.
                     guard try writer.access.sequence == expected else { return nil }
                     return try writer.deleteUnreachable(step)
                 }
@@ -53,7 +57,7 @@ extension StoreWriter {
     fileprivate mutating func deleteUnreachable(_ records: [ListedRecord]) throws -> (deleted: Int, denied: [ListedRecord]) {
         var deleted = 0, denied: [ListedRecord] = []
         for listed in records {
-            // A rule may have taken it along with another one.
+            // A delete rule may have deleted the record together with an earlier one.
             guard let record = try access.record(listed) else { continue }
             do {
                 if try delete(record.entity, record.key, ifVersion: nil) { deleted += 1 }
@@ -66,7 +70,7 @@ extension StoreWriter {
     }
 }
 
-/// The records that are reached, and those that still have to be followed.
+/// The reachable records, and those whose references are still to be followed.
 private struct Reach {
     private let access: StoreAccess
     private let through: Set<String>
@@ -145,7 +149,7 @@ private struct Reach {
         }
     }
 
-    /// What is not reached, counted by entity.
+    /// The unreachable records, and their numbers by entity.
     func rest() throws -> (counts: [String: Int], records: [ListedRecord]) {
         var counts: [String: Int] = [:], records: [ListedRecord] = []
         for root in access.catalog.entities where root.root == root.id {

@@ -1,15 +1,15 @@
-// From a page of a list to the next one: by what its answer says, or what its entry keeps of that.
+// Pagination of a cache: from a response, fresh or stored, to the request for the next page.
 
 import TarnHTTP
 import TarnStore
 
 extension PreparedRequest {
-    /// The request for the page after this one; nil if this is the last.
+    /// The request for the page after this one; nil after the last page.
     func next(_ end: PageEnd) -> CacheRequest? {
         var next = CacheRequest(endpoint.name, parameters: endpoint.parameters, url: "", parent: parent?.key)
         do throws(PaginationError) {
             var pages = pages
-            // The position that the list was walked by decides, else the one that was stored.
+            // A position known from the requests so far has precedence over the stored one.
             if !isPositioned {
                 try pages.move(to: url, position: end.position.map { ($0.page, $0.recordsBefore) }, end.facts)
             }
@@ -25,16 +25,18 @@ extension PreparedRequest {
 }
 
 extension RecordCache {
-    /// The request by which a list goes on where the server refuses pages that are too far in
-    /// (``DeepPages``); nil if it does not.
+    /// The request that continues a list if the server refuses pages too far in (``DeepPages``).
+    ///
+    /// - Returns: nil if the list cannot be continued so.
     func restarted(_ prepared: PreparedRequest, afterStatus status: Int) -> PreparedRequest? {
         var pages = prepared.pages
         guard prepared.isPositioned, (try? pages.restart(afterStatus: status)) == true else { return nil }
         return PreparedRequest(prepared, at: pages) { mirror.request($0) }
     }
 
-    /// The stored request in whose place the list was begun anew because the server refuses this
-    /// page; nil if there is none.
+    /// The stored request that replaces one for a refused page; nil if there is none.
+    ///
+    /// The list was begun anew with it because the server refuses this page.
     func begunAnew(_ prepared: PreparedRequest) throws -> PreparedRequest? {
         guard let status = prepared.endpoint.deep?.statuses.first?.lowerBound,
             let again = restarted(prepared, afterStatus: status)
@@ -49,15 +51,14 @@ extension RecordCache {
 }
 
 extension PageSequence {
-    /// Where the requested page is in its list; nil for the first.
+    /// The position of the requested page in its list; nil for the first page.
     var listPosition: ListPosition? { ordinal > 1 ? ListPosition(page: ordinal, recordsBefore: listed) : nil }
 }
 
 extension ResponseView {
-    /// What the page says about its successor, as its entry keeps it, and the metadata that the
-    /// endpoint keeps.
+    /// The stored facts about the next page, and the metadata that the endpoint declares.
     ///
-    /// - Parameter listed: of the entry.
+    /// - Parameter listed: the listed records of the entry.
     func page(_ listed: [ListedRecord]) -> (end: PageEnd, kept: [String: String]) {
         let metadata = PageMetadata.read(metadata)
         let facts = PageFacts(

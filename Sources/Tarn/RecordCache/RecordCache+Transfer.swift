@@ -1,11 +1,11 @@
-// Asking the server: conditionally, and storing what it says with the records, in one change.
+// Transfers: requests to the server, and the storage of a response with its records in one change.
 
 import Foundation
 import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// Ends a transaction of which nothing is to be kept, with what it has found out.
+/// Carries a result out of a transaction that is rolled back on purpose.
 private struct NotStored: Error {
     var transfer: Transfer
 }
@@ -32,12 +32,12 @@ extension RecordCache {
             guard let stored, let known else { throw refusal(response, prepared, "not modified, but the request had no condition") }
             guard case .confirmed(let headers) = options.rules.validate(known, with: response),
                 let transfer = try await confirm(stored, headers, prepared, sent, received)
-            // It is about another representation, or the records have gone meanwhile.
+            // The 304 is about another representation, or the entry was removed meanwhile.
             else { return try await perform(prepared, isConditional: false) }
             return transfer
         case 200..<300: return try await take(response, prepared, stored, isEmpty: false, sent, received)
         default:
-            // The list itself is gone: what is stored of it is no answer any more.
+            // The list itself is gone: its stored response is no longer an answer.
             if response.status == 404 || response.status == 410, stored != nil { try await forget(prepared) }
             throw refusal(response, prepared, nil)
         }
@@ -49,7 +49,7 @@ extension RecordCache {
         .refusal(response, method: "GET", url: prepared.shownURL, message: message ?? Walk.message(of: response))
     }
 
-    /// What another process has fetched since a moment; nil if nothing was.
+    /// The response that another process has fetched since a moment; nil if there is none.
     func fetched(_ prepared: PreparedRequest, since moment: Date) throws -> Transfer? {
         let began = Timestamp(moment)
         return try store.read { reader in
@@ -62,13 +62,14 @@ extension RecordCache {
 
     // MARK: 304
 
-    /// Brings an entry up to date. Nil if the stored entry is not the one any more that the request was sent with.
+    /// Updates an entry after a 304; nil if the entry has changed since the request was sent.
     private func confirm(
         _ stored: ResponseEntry, _ headers: HTTPHeaders, _ prepared: PreparedRequest, _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer? {
         let wants = prepared.pages.wants.fields, taken = uses.take(), mirror = mirror
         return try await store.write { writer in
-            // A newer response, or an unsafe request, may have come in between: the 304 says nothing about that.
+            // A newer response, or an unsafe request, may have come in between: the 304 is not
+            // about that.
             guard var entry = try writer.access.response(to: prepared.key), entry.isUnchanged(since: stored) else { return nil }
             entry.headers = headers.kept(also: wants)
             entry.validatedAt = received
@@ -130,7 +131,7 @@ extension RecordCache {
                 options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now, random: options.mirror.time.random)
             try mirror.saveBudgets(&writer)
         }
-        // Until there is a dictionary, rows are stored as they are.
+        // Rows are stored uncompressed until there is a dictionary.
         inBackground([], "training of dictionaries") { [store] in try store.trainDictionaries() }
         var transfer = Transfer(entry, .fetched, report: report)
         let dropped = Set(report.dropped)
@@ -138,7 +139,9 @@ extension RecordCache {
         return transfer
     }
 
-    /// RFC 9111 §5.2.1.5, §5.2.2.5: what must not be stored is imported into a transaction that is never committed.
+    /// Imports a response that must not be stored into a transaction that is rolled back.
+    ///
+    /// RFC 9111 §5.2.1.5, §5.2.2.5.
     private func show(
         _ entry: ResponseEntry, _ prepared: PreparedRequest, _ pipeline: PipelinePool.Lent, isReplacing: Bool
     ) async throws -> Transfer {
@@ -153,7 +156,7 @@ extension RecordCache {
             }
             preconditionFailure("a transaction that is to be taken back has been committed")
         } catch let end as NotStored {
-            // What was stored before is not the answer any more.
+            // The entry that was stored before is no longer the answer.
             if isReplacing { try await forget(prepared) }
             return end.transfer
         }
@@ -161,8 +164,10 @@ extension RecordCache {
 }
 
 extension HTTPHeaders {
-    /// The fields of a response under the URL that was asked for. One that redirects have led to belongs to another URL (RFC 9111 §2), and what
-    /// led there has a lifetime of its own that is not known here: it is never fresh.
+    /// The fields of a response as they are stored for the requested URL.
+    ///
+    /// A response after redirects belongs to another URL (RFC 9111 §2), and the lifetime of the
+    /// redirect is unknown here: it is never fresh.
     init(stored response: HTTPResponse) {
         self = response.headers
         guard response.redirectedTo != nil else { return }
@@ -173,7 +178,7 @@ extension HTTPHeaders {
 }
 
 extension StoreWriter {
-    /// Removes what a cache has of the same request under another mapping: nobody will ask for it any more.
+    /// Removes entries of the same request under another mapping: their keys are out of use.
     fileprivate mutating func removeSuperseded(by key: RequestKey) throws {
         guard let name = key.endpoint.split(separator: " ").first else { return }
         var ids: [UInt64] = []

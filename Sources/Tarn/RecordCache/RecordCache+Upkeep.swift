@@ -1,27 +1,29 @@
-// What a cache keeps, and what goes: purging, limits, and the way from a record to the responses that list it.
+// Cache maintenance: purging, limits, and the responses that list a record.
 
 import Foundation
 public import TarnStore
 
 extension RecordCache {
-    /// Which entries are meant.
+    /// A selection of entries to be purged.
     public enum Purge: Sendable, Hashable {
-        /// Of one URL, whoever asked.
+        /// The entries of one URL, in every auth scope.
         case url(String)
-        /// Of all URLs that begin so.
+        /// The entries of all URLs with this prefix.
         case prefix(String)
-        /// Those that list a record of this entity.
+        /// The entries that list a record of this entity.
         case entity(String)
-        /// Those that were confirmed by the server longer ago than so many seconds.
+        /// The entries that the server confirmed more than so many seconds ago.
         case olderThan(seconds: Int)
+        /// All entries of caches.
         case all
     }
 
-    /// Removes entries, in steps that let others write in between; readers never wait. Records stay: see ``collect(roots:through:isDryRun:)``.
+    /// Removes entries, in steps between which other writers run; readers never wait.
     ///
-    /// Entries of a ``Mirror`` go only if a URL or prefix names them: what is left of a mirror's pages tells which records the server lists.
+    /// Records stay: see ``collect(roots:through:isDryRun:)``. Entries of a ``Mirror`` are removed
+    /// only by a URL or a prefix: they determine which records the server lists.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of removed entries.
     /// - Throws: `StoreError`.
     @discardableResult
     public func purge(_ purge: Purge) async throws -> Int {
@@ -47,9 +49,10 @@ extension RecordCache {
         }
     }
 
-    /// Removes what is too old and then what has not answered for the longest time, until the cache is within its limits.
+    /// Removes expired entries, then the least recently used ones, until the limits are met.
     ///
-    /// - Returns: how many entries were removed.
+    /// - Returns: the number of removed entries.
+    /// - Throws: `StoreError`.
     @discardableResult
     public func trim() async throws -> Int {
         var count = 0
@@ -72,7 +75,7 @@ extension RecordCache {
         }
     }
 
-    /// The entries of the responses that list a record, in the order in which they were made.
+    /// The entries of the responses that list a record, oldest first.
     public func entries(listing entity: String, _ key: RecordKey) throws -> [ResponseEntry] {
         try store.read { reader in
             guard let entity = reader.catalog.entity(entity) else {
@@ -83,12 +86,12 @@ extension RecordCache {
         }
     }
 
-    /// How many entries caches have in the store, and how large they are.
+    /// The number and the size of the entries that caches have in the store.
     public var totals: CacheTotals {
         get throws { try store.read { try $0.cacheTotals } }
     }
 
-    /// Entries that one commit removes or looks at.
+    /// The number of entries that one commit removes or examines.
     private static let step = 500
 
     private func removePrefixed(_ prefix: String, _ isMeant: @escaping @Sendable (ResponseView) -> Bool) async throws -> Int {

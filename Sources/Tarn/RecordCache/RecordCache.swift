@@ -1,39 +1,45 @@
-// The record-level cache: requests in, records out, by HTTP's rules, on line or off.
+// The record-level cache: answers requests with records by the rules of HTTP, online or offline.
 
 import Foundation
 public import TarnHTTP
 import TarnImport
 public import TarnStore
 
-/// Answers requests to an API with records.
+/// A cache that answers requests to an API with records.
 ///
-/// A response is kept as the keys of its records, its validators and its metadata, in the same transaction as the records. While it is fresh
-/// it is answered from there; when it is stale the server is asked with a condition, and a 304 costs neither parsing nor an import; when the
-/// server cannot be reached what is stale is given, marked as such, where nothing forbids it.
+/// A response is stored as the keys of its records, its validators and its metadata, in the same
+/// transaction as the records. A fresh response is answered from the store. For a stale one the
+/// server is asked with a conditional request; a 304 costs neither parsing nor an import. If the
+/// server cannot be reached, a stale response answers, marked as such, unless a rule forbids it.
 ///
-///     let cache = try RecordCache(description, store: store, transport: CurlTransport(description.api.transport))
+///     let transport = CurlTransport(description.api.transport)
+///     let cache = try RecordCache(description, store: store, transport: transport)
 ///     let answer = try await cache.fetch(CacheRequest("issues"))
 ///     print(answer.records.count, answer.source, answer.age)
 ///
-/// Deleting a record, here or anywhere, invalidates the responses that list it; a change of the schema or the mapping makes other requests of
-/// all. What a ``Mirror`` has walked is answered from too. Any number of tasks and processes may use caches over one store.
+/// Deleting a record, by any writer of the store, invalidates the responses that list it. A change
+/// of the schema or the mapping changes the request keys, so that nothing stored before answers.
+/// Responses that a ``Mirror`` has stored answer, too. Any number of tasks and processes may use
+/// caches over one store.
 ///
 /// See <doc:Caching>.
 public final class RecordCache: Sendable {
-    /// Where records and responses are.
+    /// The store of the records and responses.
     public let store: Store
-    /// What it was made with.
+    /// The options of the cache.
     public let options: Options
     let mirror: Mirror
     let pipelines: PipelinePool
     let uses = CacheUses()
-    /// Of what decides how a response becomes records, by endpoint: too much to be hashed for each request.
+    /// Fingerprints of the endpoints' mappings, by name: too large to be hashed for each request.
     let fingerprints: [String: String]
     private let claims: ClaimFile?
     private let flights = Flights<Transfer>()
     private let background = BackgroundTasks()
 
-    /// - Parameter options: nil for what the description says.
+    /// Creates a cache over a store.
+    ///
+    /// - Parameter options: the options; nil for those of the description.
     /// - Throws: as ``Mirror``'s initializer.
     public init(
         _ description: Description, store: Store, transport: any Transport, options: Options? = nil,
@@ -48,7 +54,7 @@ public final class RecordCache: Sendable {
         claims = options.sharesTransfersBetweenProcesses ? ClaimFile(directory: store.path) : nil
     }
 
-    /// What is copied out of the store for an answer.
+    /// The part of an answer that is copied from the store.
     public enum Copying: Sendable {
         case keys, records
     }
@@ -56,12 +62,12 @@ public final class RecordCache: Sendable {
     /// Answers a request.
     ///
     /// If the calling task is cancelled, it returns at once, with the error `MirrorError.cancelled`
-    /// in a `CacheError`; the transfer ends too, unless other callers wait for it. What is stored
-    /// answers a cancelled caller as well.
+    /// in a `CacheError`. The transfer ends, too, unless other callers wait for it. A stored
+    /// response answers a cancelled caller as well.
     ///
     /// - Parameters:
-    ///   - policy: where the answer comes from, if not as the options say.
-    ///   - copying: `keys` if the records are not wanted.
+    ///   - policy: the policy of this request; nil for that of the options.
+    ///   - copying: `keys` if the records are not needed.
     /// - Throws: `CacheError`.
     public func fetch(
         _ request: CacheRequest, policy: CachePolicy? = nil, copying: Copying = .records
@@ -69,7 +75,9 @@ public final class RecordCache: Sendable {
         try await fetch(try await prepare(request), policy: policy, copying: copying)
     }
 
-    /// Answers a request that has been prepared.
+    /// Answers a prepared request.
+    ///
+    /// - Throws: `CacheError`.
     public func fetch(
         _ prepared: PreparedRequest, policy: CachePolicy? = nil, copying: Copying = .records
     ) async throws(CacheError) -> CachedAnswer {
@@ -106,8 +114,10 @@ public final class RecordCache: Sendable {
         }
     }
 
-    /// Answers as they come: what is stored, if there is anything that may be used, and then what the server says. With another policy than
-    /// ``CachePolicy/cacheAndNetwork`` it is the one answer of ``fetch(_:policy:copying:)``.
+    /// Answers a request from the store, if that is allowed, and then from the server.
+    ///
+    /// With a policy other than ``CachePolicy/cacheAndNetwork`` there is one answer: that of
+    /// ``fetch(_:policy:copying:)``.
     public func answers(
         _ request: CacheRequest, policy: CachePolicy = .cacheAndNetwork
     ) -> AsyncThrowingStream<CachedAnswer, any Error> {
@@ -126,9 +136,9 @@ public final class RecordCache: Sendable {
         }
     }
 
-    /// What would be done about a request, and why, rule by rule. Nothing is sent, and nothing changes.
+    /// Explains the decision about a request, rule by rule. Nothing is sent, and nothing changes.
     ///
-    /// - Throws: `CacheError`: as ``prepare(_:)``, or the store cannot be read.
+    /// - Throws: `CacheError`: as ``prepare(_:)``, or if the store cannot be read.
     public func explain(_ request: CacheRequest, policy: CachePolicy? = nil) async throws(CacheError) -> CacheExplanation {
         let prepared = try await prepare(request)
         do {
@@ -138,15 +148,16 @@ public final class RecordCache: Sendable {
         }
     }
 
-    /// Waits for what goes on in the background: revalidations, and the training of dictionaries. What fails there is told to the logger of
-    /// ``Options/mirror``.
+    /// Waits for background work: revalidations, and the training of dictionaries.
+    ///
+    /// Failures are logged to the logger of ``Options/mirror``.
     public func finishBackground() async { await background.finish() }
 
     // MARK: Deciding
 
     var now: Int { Int(options.mirror.time.now().timeIntervalSince1970) }
 
-    /// The request as the rules see it.
+    /// The request as the cache rules see it, with the directives of the policy and the caller.
     private func asked(_ prepared: PreparedRequest, _ policy: CachePolicy) -> HTTPRequest {
         let directives = [policy.directives, prepared.directives].compactMap(\.self)
         guard !directives.isEmpty else { return prepared.request }
@@ -159,11 +170,11 @@ public final class RecordCache: Sendable {
         options.rules.decide(asked(prepared, policy), view.map(CachedResponse.init), at: now, explains: explains)
     }
 
-    /// Whether what is stored answers a request that the server has failed to answer.
+    /// Decides whether a stored response replaces one that the server has failed to send.
     ///
     /// RFC 9111 §4.2.4 allows a stale answer if the client permits it: policies that fall back on
-    /// the store do. Directives of the response decide all the same: `must-revalidate` and
-    /// `no-cache` forbid it, and `stale-if-error` says how long (RFC 5861 §4).
+    /// the store do. Directives of the response have precedence: `must-revalidate` and `no-cache`
+    /// forbid it, and `stale-if-error` limits its age (RFC 5861 §4).
     private func decide(
         _ prepared: PreparedRequest, _ policy: CachePolicy, _ view: ResponseView?, after failure: CacheRules.Failure
     ) -> CacheDecision {
@@ -210,10 +221,12 @@ public final class RecordCache: Sendable {
         return (answer, decision)
     }
 
-    /// Lends what is stored for a request to the closure, if it may be used; nil if not. Nothing is copied, and nobody is asked: the
-    /// quickest way to an answer.
+    /// Calls a closure with the stored response to a request, if it may be used.
     ///
-    /// - Throws: what the closure throws, and `StoreError`.
+    /// This is the fastest way to an answer: nothing is copied, and no request is awaited.
+    ///
+    /// - Returns: the result of the closure; nil if no stored response may be used.
+    /// - Throws: errors of the closure, and `StoreError`.
     public func withHit<Result>(
         _ prepared: PreparedRequest, policy: CachePolicy? = nil, _ body: (CacheDecision, ListedResponse) throws -> Result
     ) throws -> Result? {
@@ -280,8 +293,9 @@ public final class RecordCache: Sendable {
         return answer
     }
 
-    /// Shares one transfer among all callers, in this process and others. It ends with the last of
-    /// them.
+    /// Shares one transfer among all callers, in this process and others.
+    ///
+    /// The transfer is cancelled with its last caller.
     func transfer(_ prepared: PreparedRequest, isConditional: Bool) async throws -> (Transfer, isShared: Bool) {
         try await flights.value(prepared.digest.bytes) { [self] in
             try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
@@ -297,7 +311,8 @@ public final class RecordCache: Sendable {
             try await Task.sleep(for: .milliseconds(10))
         }
         defer { claims.release(prepared.digest) }
-        // What another process has fetched meanwhile is the answer; if it failed, this one tries itself.
+        // If another process has fetched the response meanwhile, it is the answer. Otherwise this
+        // one tries.
         if hasWaited, let transfer = try fetched(prepared, since: began) { return transfer }
         return try await body()
     }
@@ -306,7 +321,7 @@ public final class RecordCache: Sendable {
         inBackground(prepared.digest.bytes, "revalidation of \(prepared.shownURL)") { [self] in _ = try await transfer(prepared, isConditional: true) }
     }
 
-    /// Does something that no answer waits for, once at a time.
+    /// Runs work in the background that no answer waits for, one task per key at a time.
     func inBackground(_ key: [UInt8], _ what: String, _ body: @escaping @Sendable () async throws -> Void) {
         let logger = options.mirror.logger
         background.start(key) {
@@ -316,7 +331,7 @@ public final class RecordCache: Sendable {
 }
 
 extension MirrorError {
-    /// What the failure means for HTTP's rules; nil if it is none of the server's.
+    /// The failure as the rules of HTTP classify it; nil if it is not the server's.
     var cacheFailure: CacheRules.Failure? {
         switch self {
         case .transport(let error):
@@ -324,11 +339,10 @@ extension MirrorError {
             case .credentials, .url, .store, .cancelled: nil
             default: error.isUnreachable ? .disconnected : .error(status: nil)
             }
-        // It is asked too often, and says nothing about the resource (RFC 6585 §4).
+        // Too many requests: this status is not about the resource (RFC 6585 §4).
         case .status(429, _, _, _): .error(status: nil)
         case .status(let code, _, _, _): .error(status: code)
-        // An error page, or a body that was cut where only the end of the connection tells its
-        // length.
+        // An error page, or a truncated body whose length only the end of the connection marks.
         case .response(.invalidJSON, _, _): .error(status: nil)
         default: nil
         }

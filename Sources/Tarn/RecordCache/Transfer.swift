@@ -3,18 +3,18 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// What a transfer has brought.
+/// The result of a transfer.
 struct Transfer: Sendable {
     var source: CachedAnswer.Source
-    /// What the answer says about the page after it.
+    /// The facts about the next page.
     var page: PageEnd
     var listed: [ListedRecord]
     var metadata: [String: String]
     var report: ImportReport?
     var isStored = true
-    /// Copies, if they are not in the store.
+    /// Copies of the records if they are not stored; nil otherwise.
     var records: [Record]?
-    /// Whether another process has made it.
+    /// Whether another process has made the transfer.
     var isAnothers = false
 
     init(_ entry: ResponseEntry, _ source: CachedAnswer.Source, report: ImportReport? = nil) {

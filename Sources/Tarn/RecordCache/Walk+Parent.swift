@@ -1,12 +1,13 @@
-// The record that an endpoint is asked for, of those that are asked for each record of an entity:
-// by its key, or by a URL.
+// The parent record of a request to an endpoint with `for_each`: found by its key or by a URL.
 
 import Foundation
 import TarnHTTP
 import TarnStore
 
 extension Walk {
-    /// A stored record that the endpoint is asked for, looked up by its key.
+    /// Looks up a stored parent record by its key.
+    ///
+    /// - Throws: `MirrorError.endpoint` if it is not stored, or lacks a value for the path.
     func parent(_ key: RecordKey) throws -> Parent {
         let forEach = try wantedForEach()
         return try mirror.store.read(verifyingRows: true) { reader in
@@ -22,10 +23,10 @@ extension Walk {
         }
     }
 
-    /// The stored record that a URL of the endpoint names.
+    /// Looks up the stored parent record that a URL of the endpoint names.
     ///
-    /// - Parameter known: the record that the caller has named, if it has. A URL of another form
-    ///   than the path's is taken to be its own.
+    /// - Parameter known: the record that the caller has named; nil if none. A URL that does not
+    ///   match the path is taken to belong to it.
     /// - Throws: `MirrorError.endpoint` if the URL names another record than `known`, or does not
     ///   name exactly one.
     func parent(ofURL url: String, known: Parent?) throws -> Parent {
@@ -84,7 +85,7 @@ extension Walk {
         return forEach
     }
 
-    /// The variables of the path and the body that name values of the record.
+    /// The variables of the path and the body that name values of the parent record.
     private func parentVariables(_ forEach: Endpoint.ForEach) -> [String] {
         endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
     }
@@ -103,8 +104,9 @@ extension Walk {
         return parent
     }
 
-    /// A query for the records that have these values, so that an index finds them. Values of other
-    /// types are compared by the caller.
+    /// A query for the records with these values, so that an index finds them.
+    ///
+    /// Values of types without a unique text are not part of it: the caller compares them.
     private func query(_ forEach: Endpoint.ForEach, _ wanted: [(name: String, text: String)], _ reader: StoreReader)
         -> Query
     {
@@ -126,8 +128,7 @@ extension Walk {
         return Query(forEach.entity, where: conditions.isEmpty ? .all : .and(conditions))
     }
 
-    /// A text of a URL as a value of an attribute; nil for types that have several texts for one
-    /// value.
+    /// Converts a text of a URL to an attribute's value; nil for types without a unique text.
     private static func value(_ text: String, _ type: AttributeType) -> Value? {
         switch type {
         case .int: Int64(text).map(Value.int)
@@ -149,8 +150,9 @@ extension Walk {
 }
 
 extension Endpoint {
-    /// The values that a URL has for the variables of the path, in their order; nil if it is of
-    /// another form. Variables that are a whole segment count, others make it another form.
+    /// The values of the path's variables in a URL, in their order; nil if the path does not match.
+    ///
+    /// Only variables that are a whole segment are matched.
     func pathValues(of url: HTTPURL, on base: HTTPURL) -> [Parameter]? {
         guard url.hasSameOrigin(as: base), let template = try? PathTemplate(path).description else { return nil }
         let root = base.path == "/" ? "" : base.path

@@ -1,29 +1,33 @@
-// What the change log says of one change, copied out of the store.
+// A change of the change log, copied out of the store.
 
-/// One record was created, updated or deleted by a commit.
+/// The creation, update or deletion of one record by a commit.
 public struct Change: Sendable, Equatable {
+    /// The kind of a change.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         case created, updated, deleted
     }
 
-    /// The commit: the version that the record has since, if it is there.
+    /// The commit sequence, which became the version of the record.
     public internal(set) var sequence: UInt64
-    /// The place among the changes of the commit. Places that were taken back are left out.
+    /// The position among the changes of the commit. Positions of rolled back changes are skipped.
     public internal(set) var ordinal: UInt32
+    /// The kind of the change.
     public internal(set) var operation: Operation
-    /// What the record is since, or was when it was deleted.
+    /// The concrete entity after the change; of a deleted record, before it.
     public var entity: String { source.name }
-    /// Also of a deleted record.
+    /// The key of the record, also if it was deleted.
     public internal(set) var key: RecordKey
-    /// The new values of the fields that changed, of a new record all that it has; nil if the log does not keep them
-    /// (``Store/setChangeValues(_:)``), or the record was deleted. References are as in ``Record/fields``.
+    /// The new values of the changed fields; all fields of a new record.
+    ///
+    /// Nil if the log does not keep values (``Store/setChangeValues(_:)``), or if the record was
+    /// deleted. References are as in ``Record/fields``.
     public internal(set) var fields: [Record.Field]?
-    /// Whether the record was known only in part then; false if the log does not keep values.
+    /// Whether the record was partial after the change; false if the log does not keep values.
     public internal(set) var isPartial = false
 
-    /// The entity with the ids that the values are under.
+    /// The entity, with the field ids of the values.
     let source: Catalog.Entity
-    /// The body of the values.
+    /// The encoded body of the values.
     var values: EncodedFields?
 
     struct EncodedFields: Sendable, Equatable {

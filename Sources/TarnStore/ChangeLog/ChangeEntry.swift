@@ -2,12 +2,13 @@
 //
 //   key     u64 commit sequence, u32 ordinal (both big-endian)
 //   value   u8 operation, u16 entity, storage key
-//           or, if the operation has flags (16, 32): u8 operation, u16 entity, u8 length, storage key,
-//             16  u32 length, the tuple of the whole key: where the storage key is a digest
-//             32  u8 flags of the row (1 = partial, 2 = wide directory), a body: the fields that changed, all of a new record;
-//                 long lists in the form of short ones
+//           or, if the operation has flags (16, 32):
+//           u8 operation, u16 entity, u8 length, storage key,
+//             16  u32 length, the tuple of the whole key: if the storage key is a digest
+//             32  u8 flags of the row (1 = partial, 2 = wide directory), a body: the changed
+//                 fields, all fields of a new record; long lists in the form of short ones
 
-/// An entry as it stands in the log.
+/// An entry of the change log, as it is stored.
 package struct ChangeEntry {
     package enum Operation: UInt8 {
         case create = 1, update = 2, delete = 3
@@ -24,13 +25,13 @@ package struct ChangeEntry {
     /// The concrete entity of the record.
     package let entity: UInt16
     package let storageKey: Bytes
-    /// The tuple of the key, where the storage key is a digest.
+    /// The tuple of the whole key, if the storage key is only its digest.
     package let wholeKey: Bytes?
-    /// The fields that changed.
+    /// The fields that have changed.
     package let values: RowBody?
     package let isPartial: Bool
 
-    /// Nil if it is malformed.
+    /// Decodes an entry; nil if it is malformed.
     package init?(_ key: Bytes, _ value: Bytes) {
         guard key.count == ChangeEntry.keySize, value.count > 3,
             let operation = Operation(rawValue: value[0] & ChangeEntry.operationMask)
@@ -67,7 +68,7 @@ package struct ChangeEntry {
         isPartial = value[end] & RowFormat.partial != 0
     }
 
-    /// Of the key of an entry, which has 12 bytes.
+    /// The position in the key of an entry, which has 12 bytes.
     static func position(of key: Bytes) -> (sequence: UInt64, ordinal: UInt32) {
         (
             UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)),
@@ -75,18 +76,18 @@ package struct ChangeEntry {
         )
     }
 
-    /// Lends the key of a position.
+    /// Calls the closure with the key of a position.
     static func withKey<Result>(_ sequence: UInt64, _ ordinal: UInt32, _ body: (Bytes) throws -> Result) rethrows -> Result {
         var key = (sequence.bigEndian, ordinal.bigEndian)
-        // A tuple lies in memory in its order, the second behind the first.
+        // The elements of a tuple are adjacent in memory, in their order.
         return try withUnsafeBytes(of: &key) { try body($0.slice(0..<keySize)) }
     }
 
     /// Appends the value of an entry.
     ///
     /// - Parameters:
-    ///   - wholeKey: the tuple of a key whose storage key is a digest.
-    ///   - values: the fields that changed, if they are to be kept.
+    ///   - wholeKey: the tuple of the whole key, if the storage key is only its digest.
+    ///   - values: the fields that have changed, if they are to be kept.
     static func append(
         _ operation: Operation, _ entity: UInt16, _ key: Bytes, wholeKey: [UInt8]? = nil, values: ChangedFields? = nil,
         isPartial: Bool = false, to writer: inout ByteWriter

@@ -1,28 +1,28 @@
-// What the change log keeps, and for how long: settings of the store, which stand in it and hold for every process.
+// The options of the change log: stored settings that apply to every process.
 
 internal import LMDB
 
-/// Both settings as they stand in `meta`, with the entities of a catalog.
+/// Both settings as they are stored in `meta`, with the entities of a catalog.
 struct ChangeOptions: Sendable {
     var retention = ChangeRetention.standard
-    /// Ids of entities; nil for all.
+    /// The ids of entities whose values are kept; nil for all.
     var valuesOf: Set<UInt16>? = []
 
-    // For the writer, by the id of an entity: `resolved` fills them.
+    // For the writer, by entity id; `resolved` sets them.
     private(set) var keepsChanges = true
     private(set) var keepsValues = false
     private var keeps: [Bool] = []
 
     init() {}
 
-    /// What cannot be read is taken for the default.
+    /// Decodes the settings. An unreadable one becomes the default.
     init(_ raw: RawTransaction, _ meta: ChecksummedTable) throws(LMDBError) {
         if let text = try raw.get(meta, key: MetaKey.changeRetention) {
             let parts = String(decoding: text, as: UTF8.self).split(separator: " ")
             if parts.count == 2 {
                 let stored = ChangeRetention(
                     age: Int64(parts[0]).map { .microseconds($0) }, share: Int64(parts[1]).map { Double($0) / 1_000_000 })
-                // Others cannot be set, and what is computed with them would overflow.
+                // Out-of-range values cannot be set, and computations with them would overflow.
                 if (try? stored.check()) != nil { retention = stored }
             }
         }
@@ -32,12 +32,12 @@ struct ChangeOptions: Sendable {
         }
     }
 
-    /// `AGE SHARE`: microseconds and millionths in decimal, `-` for no bound.
+    /// The stored form `AGE SHARE`: microseconds and millionths in decimal, `-` for no bound.
     static func text(_ retention: ChangeRetention) -> String {
         "\(retention.microseconds.map { "\($0)" } ?? "-") \(retention.share.map { "\(Int64($0 * 1_000_000))" } ?? "-")"
     }
 
-    /// `all`, or ids of entities in decimal.
+    /// The stored form: `all`, or ids of entities in decimal.
     static func text(_ values: Set<UInt16>?) -> String {
         values.map { $0.sorted().map { "\($0)" }.joined(separator: " ") } ?? "all"
     }
@@ -59,15 +59,17 @@ struct ChangeOptions: Sendable {
 }
 
 extension Store {
-    /// How long changes are kept.
+    /// The retention of changes.
     public var changeRetention: ChangeRetention {
         get throws { try read { $0.access.state.changeOptions.retention } }
     }
 
-    /// Changes how long changes are kept, for every process that has the store open, and takes out what is to go by it, in
-    /// steps of a transaction each. Steps only free: they can be taken when the store is full.
+    /// Sets the retention of changes for every process that has the store open, and trims the log.
     ///
-    /// - Throws: `StoreError.retentionOutOfRange`; what a `write` throws.
+    /// Each step of trimming is a transaction of its own. Steps only free space: they work when the
+    /// store is full.
+    ///
+    /// - Throws: `StoreError.retentionOutOfRange`; errors of `write`.
     public func setChangeRetention(_ retention: ChangeRetention) throws {
         try retention.check()
         try setMeta(MetaKey.changeRetention) { _ in ChangeOptions.text(retention) }
@@ -82,7 +84,7 @@ extension Store {
         }
     }
 
-    /// Of which records the change log keeps values.
+    /// The records whose values the change log keeps.
     public var changeValues: ChangeValues {
         get throws {
             try read { reader in
@@ -92,10 +94,12 @@ extension Store {
         }
     }
 
-    /// Changes of which records the change log keeps values, for every process that has the store open, from the next commit
-    /// on. Values make the log about as large as what is written.
+    /// Sets the records whose values the change log keeps, from the next commit on.
     ///
-    /// - Throws: `StoreError.unknownEntity`; what a `write` throws.
+    /// The setting applies to every process that has the store open. With values, the log is about
+    /// as large as the written data.
+    ///
+    /// - Throws: `StoreError.unknownEntity`; errors of `write`.
     public func setChangeValues(_ values: ChangeValues) throws {
         try setMeta(MetaKey.changeValues) { state in
             switch values {
@@ -106,7 +110,7 @@ extension Store {
         }
     }
 
-    /// Sets a value that stands in the state: every process reads it before its next transaction.
+    /// Sets a value of the state: every process reads it before its next transaction.
     private func setMeta(_ key: StaticString, _ text: (StoreState) throws -> String) throws {
         try write(alone: true) { writer in
             let raw = writer.access.raw, meta = writer.access.state.meta

@@ -1,9 +1,9 @@
-/// A part of the change log, and where the next one begins.
+/// A part of the change log, and the token of the next part.
 public struct ChangePage: Sendable, Equatable {
-    /// In the order in which they were made.
+    /// The changes, in the order of their commits.
     public internal(set) var changes: [Change]
-    /// What to ask for the next page with: now or another day.
+    /// The token for the next page, at any later time.
     public internal(set) var token: ChangeToken
-    /// Whether there was more when the page was read.
+    /// Whether there were more changes when the page was read.
     public internal(set) var hasMore: Bool
 }

@@ -1,23 +1,27 @@
 internal import LMDB
 
-/// How long changes are kept. A change goes when it is too old or when the log is too large, whichever comes first.
+/// The retention of changes: a change is trimmed if it is too old, or if the log is too large.
 public struct ChangeRetention: Sendable, Hashable {
-    /// How old a change may become; nil for any age. It goes with a commit that comes after it, and may live longer by a 64th.
+    /// The maximum age of a change; nil for no limit.
+    ///
+    /// A later commit trims the change. It may stay longer by a 64th of the age.
     public var age: Duration?
-    /// Which part of the file the log may have, from 0 to 1; nil for any. A file is taken to have 80 MiB at least, or what the
-    /// quota allows, if that is less.
+    /// The maximum share of the log in the file, from 0 to 1; nil for no limit.
+    ///
+    /// The file counts as at least 80 MiB, or the quota if that is less.
     public var share: Double?
 
+    /// Creates a retention.
     public init(age: Duration?, share: Double?) {
         self.age = age
         self.share = share
     }
 
-    /// 7 days or 10 %: what a store has as long as nothing else was set.
+    /// The default: 7 days or 10 % of the file.
     public static let standard = ChangeRetention(age: .seconds(7 * 86400), share: 0.1)
-    /// Every change, for ever.
+    /// Unlimited retention.
     public static let all = ChangeRetention(age: nil, share: nil)
-    /// No change at all: no log is written, and observers evaluate again after every commit.
+    /// No retention: no log is written, and observers evaluate after every commit.
     public static let nothing = ChangeRetention(age: .zero, share: 0)
 
     var microseconds: Int64? { age.map { Int64($0 / .microseconds(1)) } }

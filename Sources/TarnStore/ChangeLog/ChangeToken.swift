@@ -1,15 +1,15 @@
-// Where a consumer of the change log stands.
+// The token of a consumer of the change log.
 
-/// A place in the change log of one store: what came up to there is known.
+/// A position in the change log of one store: the consumer knows all changes up to it.
 ///
-/// It is small, has a text form (`description`, which is also what `Codable` writes), and holds for as long as the store lives:
-/// after it was closed and opened, in every process.
+/// It is small, and has a text form (`description`, which `Codable` uses, too). It is valid as long
+/// as the store exists, in every process.
 public struct ChangeToken: Sendable, Hashable, Codable, LosslessStringConvertible {
-    /// Which store: see ``StoreReader/incarnation``.
+    /// The incarnation of the store: see ``StoreReader/incarnation``.
     public let incarnation: String
-    /// The last commit that is known, altogether or its first changes.
+    /// The last commit of which the consumer knows all or the first changes.
     public let sequence: UInt64
-    /// The last change of that commit that is known; the greatest number if all of them are.
+    /// The last known change of that commit; the greatest number if all are known.
     let ordinal: UInt32
 
     init(incarnation: String, sequence: UInt64, ordinal: UInt32 = .max) {
@@ -18,13 +18,13 @@ public struct ChangeToken: Sendable, Hashable, Codable, LosslessStringConvertibl
         self.ordinal = ordinal
     }
 
-    /// Whether the commit is known altogether.
+    /// Whether all changes of the commit are known.
     var isWhole: Bool { ordinal == .max }
 
-    /// `incarnation:sequence`, and inside a commit `incarnation:sequence.ordinal`.
+    /// `incarnation:sequence`, or `incarnation:sequence.ordinal` within a commit.
     public var description: String { "\(incarnation):\(sequence)\(isWhole ? "" : ".\(ordinal)")" }
 
-    /// Reads the text form. Nil for anything else.
+    /// Parses the text form; nil for any other text.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return nil }
         let parts = text[text.index(after: colon)...].split(separator: ".", omittingEmptySubsequences: false)

@@ -1,20 +1,21 @@
-// Taking old changes out of the log, a few with every commit.
+// Trimming of the change log, a few entries with every commit.
 //
-// Entries have no time: a list in `meta` says when commits were made, here and there. An entry of it (s, t) means: commit s was
-// made at t, and whoever comes a 64th of the age later makes the next entry. So commits between two entries were made before
-// t + age / 64 of the first, and the list has about 64 entries, whatever is written.
+// Entries have no time: a list in `meta` contains the times of some commits. An item (s, t) of it
+// means that commit s was made at t. The first commit at least a 64th of the age later adds the
+// next item. So commits between two items were made before t + age / 64 of the first one, and the
+// list has about 64 items, however many commits there are.
 
 internal import LMDB
 
-/// The trimming of the log in a write transaction.
+/// The trimming of the log within a write transaction.
 struct ChangeTrimming {
-    /// A file is taken to be as large when the part of the log is computed: what a small store can afford.
+    /// The minimum file size that a share of the log is computed with: small stores can afford it.
     static let smallestFile = 80 << 20
 
     private let raw: RawTransaction
     private let state: StoreState
     private let now: Int64
-    /// The first commit of this transaction: its own entries, and those behind, stay.
+    /// The first commit of this transaction: its entries and later ones stay.
     private let first: UInt64
     private let newest: UInt64
 
@@ -28,7 +29,7 @@ struct ChangeTrimming {
 
     private var retention: ChangeRetention { state.changeOptions.retention }
 
-    /// Notes the time of the commit, if that is due.
+    /// Stores the time of the commit, if a mark is due.
     func note() throws(LMDBError) {
         guard let age = retention.microseconds, state.changeOptions.keepsChanges else { return }
         let known = try raw.get(state.meta, key: MetaKey.changeTimes)
@@ -39,11 +40,11 @@ struct ChangeTrimming {
         try raw.put(state.meta, Bytes(MetaKey.changeTimes), encoded.bytes)
     }
 
-    /// Takes entries out from the front.
+    /// Removes the oldest entries that may be trimmed.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of removed entries.
     func step(atMost count: Int) throws(LMDBError) -> Int {
-        // Of the commits of this transaction there are no entries then.
+        // The commits of this transaction have no entries then.
         if !state.changeOptions.keepsChanges { try setTrimmed(newest) }
         let last = try target()
         guard last > 0 else { return 0 }
@@ -67,7 +68,7 @@ struct ChangeTrimming {
         try raw.put(state.meta, key: MetaKey.trimmedChanges, number: sequence)
     }
 
-    /// The newest commit whose entries may go.
+    /// The newest commit whose entries may be removed.
     private func target() throws(LMDBError) -> UInt64 {
         guard first > 1 else { return 0 }
         guard state.changeOptions.keepsChanges else { return first - 1 }
@@ -80,7 +81,7 @@ struct ChangeTrimming {
         }
         guard let age = retention.microseconds else { return 0 }
         let times = try raw.get(state.meta, key: MetaKey.changeTimes)
-        // Most commits find that nothing has expired, by the first time alone.
+        // For most commits the first time shows that nothing has expired.
         guard let times, times.count >= 16,
             Int64(bigEndian: times.loadUnaligned(fromByteOffset: 8, as: Int64.self)) <= now - age - age / CommitTimes.parts
         else { return 0 }
@@ -89,15 +90,16 @@ struct ChangeTrimming {
 }
 
 extension Store {
-    /// Called once in every transaction that has made changes, before it commits.
+    /// Trims the log once in every transaction with changes, before it commits.
     ///
     /// - Parameters:
-    ///   - count: how many changes.
-    ///   - commits: how many writes made them, each with a sequence of its own.
+    ///   - count: the number of changes.
+    ///   - commits: the number of writes that have made them, each with a sequence of its own.
     func settleChanges(_ count: Int, commits: Int, in transaction: inout WriteTransaction, _ state: StoreState) throws {
         guard count > 0 else { return }
         let now = changeClock.withLock { $0.now }()
-        // What goes is bounded by what came, so that no commit waits for it.
+        // The number of removed entries is bounded by the number of new ones, so that no commit
+        // waits.
         func settle(_ raw: RawTransaction) throws(LMDBError) {
             let newest = try raw.number(state.meta, key: MetaKey.sequence)
             let trimming = ChangeTrimming(raw, state, now: now, first: newest + 1 - UInt64(commits), newest: newest)
@@ -105,7 +107,7 @@ extension Store {
             _ = try trimming.step(atMost: 2 * count + 64)
         }
         guard transaction.isNearLimit else { return try mappingErrors { try settle(transaction.raw) } }
-        // Where there may be no room for it, it is undone alone.
+        // If there may be no space for it, it is rolled back alone.
         let isAdding = !transaction.isFreeingNearLimit
         _ = try? transaction.child { child in
             if isAdding { try child.raw.willAdd() }

@@ -1,9 +1,11 @@
 internal import LMDB
 
-/// Of which records the change log keeps the new values of fields, so that a copy of the store can follow by them.
+/// The records whose new field values the change log keeps, so that a copy of the store can follow.
 public enum ChangeValues: Sendable, Hashable {
+    /// No records.
     case none
+    /// All records.
     case all
-    /// Of these entities, and those that descend from them.
+    /// The records of these entities and their descendants.
     case entities(Set<String>)
 }

@@ -1,9 +1,9 @@
-/// The fields of a row that differ from what they were.
+/// The fields of a row that differ from its previous content.
 struct ChangedFields {
-    /// Nil for a record that is new.
+    /// The previous body; nil for a new record.
     let old: RowBody?
     let new: RowBody
-    /// The long lists that the change concerns: in the row stands what is in their place.
+    /// The long lists of the change. The row itself only contains references to them.
     let lists: [EdgeListChanges.Change]
 
     private func forEach(_ body: (UInt16, EncodedValue) -> Void) {
@@ -27,7 +27,7 @@ struct ChangedFields {
         }
     }
 
-    /// Appends the flags and the body: first their sizes are counted, so that nothing is built in between.
+    /// Appends the flags and the body. Sizes are counted first, so that nothing is buffered.
     func append(to writer: inout ByteWriter, isPartial: Bool) {
         var count = 0, size = 0
         forEach { _, value in

@@ -1,8 +1,8 @@
 internal import LMDB
 
-/// What tells the time of commits.
+/// The clock of commits.
 struct CommitClock: Sendable {
-    // In a struct of its own: a closure that is the value of a generic type gets another wrapping whenever it is lent, and
-    // the wrappings add up.
+    // A struct of its own: a closure that is the value of a generic type is wrapped again whenever
+    // it is borrowed, and the wrappers accumulate.
     var now: @Sendable () -> Timestamp = { Timestamp.systemTime }
 }

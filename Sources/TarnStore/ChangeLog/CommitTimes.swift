@@ -1,14 +1,15 @@
 internal import LMDB
 
-/// When commits were made.
+/// The approximate times of commits: marks at intervals of a 64th of the retention's age.
 struct CommitTimes {
     struct Mark: Equatable {
         var sequence: UInt64
         var time: Int64
     }
 
+    /// The maximum number of marks.
     private static let most = 256
-    /// Which part of the age lies between two marks.
+    /// The number of intervals between marks in the retention's age.
     static let parts: Int64 = 64
 
     var marks: [Mark] = []
@@ -23,28 +24,28 @@ struct CommitTimes {
         }
     }
 
-    /// Whether a commit at this time has to be noted; asked of the bytes, before anything is copied.
+    /// Whether a commit at this time needs a mark, decided without decoding all marks.
     static func isDue(_ bytes: Bytes?, age: Int64, now: Int64) -> Bool {
         guard let bytes, bytes.count >= 16 else { return true }
         let last = Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: Int64.self))
         return Timestamp(microseconds: now).elapsed(since: Timestamp(microseconds: last)) >= age / parts
     }
 
-    /// Notes a commit, and forgets what no longer helps.
+    /// Adds the mark of a commit, and removes marks of trimmed commits.
     mutating func add(_ sequence: UInt64, _ now: Int64, trimmed: UInt64) {
         while marks.count > 1, marks[1].sequence <= (trimmed == .max ? trimmed : trimmed + 1) { marks.removeFirst() }
-        // What was between the first two is then taken to be as young as what comes behind.
+        // Commits between the first two marks then count as young as those after the second.
         if marks.count >= CommitTimes.most { marks.removeFirst() }
         marks.append(Mark(sequence: sequence, time: now))
     }
 
-    /// The newest commit, before a certain one, that is older than the age.
+    /// The newest commit before `first` that is older than the age.
     func expired(age: Int64, now: Int64, before first: UInt64) -> UInt64 {
         var result: UInt64 = 0
         for (index, mark) in marks.enumerated() {
             let next = index + 1 < marks.count ? marks[index + 1].sequence : first
             guard mark.time <= now - age - age / CommitTimes.parts else { break }
-            // A sequence of 0, which no commit has, is a damaged one.
+            // No commit has the sequence 0: such a mark is damaged.
             result = max(result, max(min(next, first), 1) - 1)
         }
         return result

@@ -1,30 +1,35 @@
-// Reading the change log: from a token to the end of the snapshot.
+// Reading the change log, from a token to the end of the snapshot.
 
 internal import LMDB
 
 extension StoreReader {
-    /// The place behind the last commit of the snapshot: who has read the records of this snapshot asks for changes since then.
+    /// The token after the last commit of the snapshot.
+    ///
+    /// A consumer that has read the records of this snapshot continues with the changes since then.
     public var changeToken: ChangeToken {
         get throws { ChangeToken(incarnation: try access.incarnation, sequence: try access.sequence) }
     }
 
-    /// The oldest place that the log still reaches back to. In a store of which no change was trimmed, before its first commit.
+    /// The oldest token that the log still covers.
+    ///
+    /// If no change was trimmed, it is the position before the store's first commit.
     public var oldestChangeToken: ChangeToken {
         get throws { ChangeToken(incarnation: try access.incarnation, sequence: try access.trimmedSequence) }
     }
 
-    /// The changes behind a place.
+    /// Returns the changes after a token.
     ///
     /// - Parameters:
-    ///   - token: from ``changeToken``, or from the page before.
-    ///   - entities: only changes of records of these entities, those that descend from them among them; nil for all.
-    ///   - limit: how many changes, at most. A page ends with a whole commit; one that has more changes than the limit is given
-    ///     in parts.
-    /// - Throws: `StoreError`: `.otherIncarnation`, `.changesTrimmed`, `.changesAhead`, `.unknownEntity`, `.damagedChange`.
+    ///   - token: ``changeToken``, or the token of the previous page.
+    ///   - entities: the entities whose changes are wanted, with their descendants; nil for all.
+    ///   - limit: the maximum number of changes. A page ends with a whole commit; a commit with
+    ///     more changes than the limit is returned in parts.
+    /// - Throws: `StoreError`: `.otherIncarnation`, `.changesTrimmed`, `.changesAhead`,
+    ///   `.unknownEntity`, `.damagedChange`.
     public func changes(since token: ChangeToken, of entities: [String]? = nil, limit: Int = 1000) throws -> ChangePage {
         precondition(limit > 0, "a page has room for one change at least")
         var page: [Change] = [], hasMore = false
-        // Where the last whole commit ends in the page.
+        // The number of changes up to the end of the last whole commit.
         var wholeCount = 0, last = token
         try access.forEachChange(since: token, of: entities) { entry, change in
             if !page.isEmpty, entry.sequence != last.sequence {
@@ -46,10 +51,13 @@ extension StoreReader {
         return ChangePage(changes: page, token: last, hasMore: true)
     }
 
-    /// Every change behind a place, until the closure returns false. Nothing but the change that is lent is held in memory.
+    /// Calls the closure with every change after a token, until it returns false.
     ///
-    /// - Returns: the place behind the last change that the closure got, or the end of the snapshot if it got all.
-    /// - Throws: what the closure throws, and as ``changes(since:of:limit:)``.
+    /// Only the current change is held in memory.
+    ///
+    /// - Returns: the token after the last change that the closure got, or after the snapshot if it
+    ///   got all.
+    /// - Throws: errors of the closure, and as ``changes(since:of:limit:)``.
     @discardableResult
     public func forEachChange(
         since token: ChangeToken, of entities: [String]? = nil, _ body: (Change) throws -> Bool
@@ -65,11 +73,13 @@ extension StoreReader {
         return try last ?? changeToken
     }
 
-    /// What the changes behind a place come to: each record once, with its last change, in the order of these. A record that was
-    /// there before and is since is `updated`, also if it was deleted in between; one that came and went is left out. There are
-    /// no values: they stand in the record.
+    /// Returns the net changes after a token: each record once, with its last change, in order.
     ///
-    /// One page holds everything; the memory for it is as large as the number of records.
+    /// A record that exists before and after is `updated`, even if it was deleted in between. A
+    /// record that was created and deleted is left out. Net changes have no values: the records
+    /// have them.
+    ///
+    /// One page has all net changes. Memory grows with the number of records.
     ///
     /// - Throws: as ``changes(since:of:limit:)``.
     public func netChanges(since token: ChangeToken, of entities: [String]? = nil) throws -> ChangePage {
@@ -97,11 +107,13 @@ extension StoreReader {
 }
 
 extension StoreAccess {
-    /// Commits up to this one may be missing in the log.
+    /// The last commit whose changes may be missing in the log.
     var trimmedSequence: UInt64 {
         get throws(LMDBError) { try raw.number(state.meta, key: MetaKey.trimmedChanges) }
     }
 
+    /// Checks that the log covers a token.
+    ///
     /// - Throws: `.otherIncarnation`, `.changesTrimmed`, `.changesAhead`.
     func check(_ token: ChangeToken) throws {
         let incarnation = try incarnation, newest = try sequence
@@ -110,13 +122,14 @@ extension StoreAccess {
         }
         guard token.sequence <= newest else { throw StoreError.changesAhead(sequence: token.sequence, newest: newest) }
         let trimmed = try trimmedSequence
-        // Of a commit that is being trimmed, what is left may not be what was still to come.
+        // If a commit is being trimmed, its remaining entries may not be those that the consumer
+        // lacks.
         guard token.sequence > trimmed || (token.isWhole && token.sequence == trimmed) else {
             throw StoreError.changesTrimmed(oldest: ChangeToken(incarnation: incarnation, sequence: trimmed))
         }
     }
 
-    /// The entries behind a position, until the closure returns false.
+    /// Calls the closure with the entries after a position, until it returns false.
     ///
     /// - Throws: `.damagedChange`.
     func forEachEntry(after sequence: UInt64, _ ordinal: UInt32, _ body: (ChangeEntry) throws -> Bool) throws {
@@ -136,7 +149,7 @@ extension StoreAccess {
         }
     }
 
-    /// The changes behind a token; the closure makes the copy of the one that it wants.
+    /// Calls the closure with the entries after a token; its second argument copies the change.
     func forEachChange(
         since token: ChangeToken, of names: [String]?, withValues: Bool = true,
         _ body: (ChangeEntry, () throws -> Change) throws -> Bool
@@ -158,7 +171,7 @@ extension StoreAccess {
 
     private func change(_ entry: ChangeEntry, _ entity: Catalog.Entity, withValues: Bool) throws -> Change {
         var key = entry.wholeKey.flatMap { RecordKey(tuple: $0) } ?? RecordKey(storageKey: entry.storageKey)
-        // The log of an older version: the key is the row's, while there is one.
+        // Logs of older versions lack the whole key: the row has it, as long as there is one.
         if key == nil, let row = try row(entity, entry.storageKey) { key = row.body.key(of: entity) }
         guard let key else { throw StoreError.damagedChange(entry) }
         var change = Change(

@@ -1,27 +1,27 @@
-// Applying changes of another store's log: what a copy follows its original with.
+// The replay of another store's change log, by which a copy follows its original.
 
 internal import LMDB
 
 extension StoreWriter {
-    /// Makes changes that the log of another store tells of, in their order. The log must have their values
-    /// (``Store/setChangeValues(_:)``).
+    /// Applies changes of another store's log, in their order.
     ///
-    /// A store that was empty when the log began, or that is a copy of the other one, and gets every change since then, has the
-    /// same records, relationships and indexes. Whole commits, each applied in a write of its own, give records the same
-    /// versions as well, as long as nobody else writes to the copy. Each commit is to be applied once: save the token of its page
-    /// in the same write, see ``setChangePosition(_:_:)``. Entities and fields are matched by their names.
+    /// The log must contain their values (``Store/setChangeValues(_:)``). The copy has the same
+    /// records, relationships and indexes under two conditions: it was empty when the log began, or
+    /// is a copy of the other store, and it gets every change since then. Versions are equal, too,
+    /// if each commit is applied as a whole in a write of its own, and there is no other writer of
+    /// the copy. Each commit must be applied once: save the token of its page in the same write,
+    /// see ``setChangePosition(_:_:)``. Entities and fields are matched by name.
     ///
-    /// - Throws: `StoreError`: `.changeWithoutValues`, `.changeOfMissingRecord`, `.unknownEntity`, `.unknownField`, `.wrongKey`,
-    ///   `.wrongType`, `.keyCollision`, `.damagedRow`. Some of the changes may be made by then: let the error leave the closure
-    ///   of `write`.
+    /// - Throws: `StoreError`: `.changeWithoutValues`, `.changeOfMissingRecord`, `.unknownEntity`,
+    ///   `.unknownField`, `.wrongKey`, `.wrongType`, `.keyCollision`, `.damagedRow`. Some changes
+    ///   may be applied by then: let the error leave the closure of `write`.
     public mutating func apply(_ changes: some Sequence<Change>) throws {
         for change in changes { try apply(change) }
     }
 
-    /// Saves how far the changes of another store have been applied here, or whatever a consumer does with them, with everything
-    /// else in this transaction.
+    /// Saves a consumer's position in the changes of another store, within this transaction.
     ///
-    /// - Parameter name: of the other store, as this one calls it.
+    /// - Parameter name: the consumer's name of the other store.
     public mutating func setChangePosition(_ name: String, _ token: ChangeToken) throws {
         try access.raw.willAdd()
         var text = ByteWriter()
@@ -64,7 +64,7 @@ extension StoreWriter {
         if StorageKey.isDigest(key), !access.saySameKey(entity, old.body, said) { throw StoreError.keyCollision(entity: entity.name) }
         let body = try replacingLongLists(said, old: old.body, rules)
         let oldRules = try access.state.rules(of: old.entity)
-        // A record that is new has nothing but what is said.
+        // A created record has only the fields of the change.
         let dropped =
             change.operation == .created ? old.body.fields(notIn: body) : old.entity != entity.id ? rules.foreignFields(in: catalog) : []
         var merged = BodyBuilder(), bytes = ByteWriter(capacity: old.body.bytes.count + body.bytes.count)
@@ -82,9 +82,9 @@ extension StoreWriter {
         try storeLongLists()
     }
 
-    /// Appends the body of a change's values, under the ids that the fields have here.
+    /// Appends a body with the values of a change, under the field ids of this store.
     ///
-    /// - Returns: whether it is wide.
+    /// - Returns: whether the body is wide.
     private func append(
         _ change: Change, _ entity: Catalog.Entity, _ key: Bytes, to writer: inout ByteWriter
     ) throws -> Bool {
@@ -98,7 +98,7 @@ extension StoreWriter {
             for index in 0..<body.count {
                 let id = body.id(at: index)
                 guard id != WholeKey.field, let value = body.value(at: index) else { continue }
-                // A field that its own catalog did not know is kept as it is.
+                // A field that is unknown in the change's own catalog keeps its id.
                 guard let name = change.source.field(id: id)?.name else {
                     fields.append((id, value))
                     continue
@@ -123,7 +123,7 @@ extension StoreWriter {
 }
 
 extension StoreReader {
-    /// How far the changes of another store have been applied here: what ``StoreWriter/setChangePosition(_:_:)`` has saved last.
+    /// The token that ``StoreWriter/setChangePosition(_:_:)`` has saved last; nil if none.
     public func changePosition(_ name: String) throws -> ChangeToken? {
         let text = try StoreAccess.positionKey(name).withUnsafeBytes { try access.raw.get(access.state.meta, $0) }
         return text.flatMap { ChangeToken(String(decoding: $0, as: UTF8.self)) }
@@ -131,7 +131,7 @@ extension StoreReader {
 }
 
 extension StoreAccess {
-    /// Names are keys of LMDB: a long one becomes a digest, as a long primary key does.
+    /// The key of a position: a long name becomes a digest, as a long primary key does.
     fileprivate static func positionKey(_ name: String) -> [UInt8] {
         Array(MetaKey.positionPrefix.utf8) + RecordKey(name).storageKey
     }

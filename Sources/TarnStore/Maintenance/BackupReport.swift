@@ -1,11 +1,11 @@
 internal import LMDB
 
-/// What a copy has come to.
+/// The result of a backup.
 public struct BackupReport: Sendable, Hashable {
-    /// The size of the copy's data file.
+    /// The size of the copy's data file, in bytes.
     public var bytes: Int
-    /// The commit that the copy is of.
+    /// The commit sequence of the copy.
     public var sequence: UInt64
-    /// What distinguishes the copy from the store that it was made of.
+    /// The incarnation of the copy, which differs from the original's.
     public var incarnation: String
 }

@@ -1,9 +1,9 @@
 internal import LMDB
 
-/// What compacting has come to.
+/// The result of a compaction.
 public struct CompactionReport: Sendable, Hashable {
-    /// The file's size before.
+    /// The size of the file before, in bytes.
     public var bytesBefore: Int
-    /// The file's size now.
+    /// The size of the file after, in bytes.
     public var bytesAfter: Int
 }

@@ -1,28 +1,34 @@
 import Foundation
 internal import LMDB
 
-/// A directory that gets its name when all that belongs into it is there. Until then it has one that no other attempt has.
+/// A directory that gets its name when it is complete. Until then it has a unique name.
 struct NewDirectory {
     let path: String
     let unfinished: String
 
     init(_ path: String) {
-        // A slash at the end would name what is in it.
+        // A trailing slash would put the unfinished directory inside of it.
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         unfinished = self.path + ".unfinished-\(getpid())-" + String(UInt32.random(in: 0 ... .max), radix: 16)
     }
 
-    /// - Throws: `StoreError.destinationExists` if something has the name; `.lmdb` if the directory cannot be made.
+    /// Creates the directory under its unfinished name.
+    ///
+    /// - Throws: `StoreError.destinationExists` if the path exists; `.lmdb` if the directory cannot
+    ///   be created.
     func make(_ mode: mode_t = 0o700) throws(StoreError) {
         var status = stat()
         guard lstat(path, &status) != 0 else { throw .destinationExists(path: path) }
-        // What is there already is another one's: it is neither used nor removed.
+        // An existing unfinished directory belongs to another attempt: it is neither used nor
+        // removed.
         guard mkdir(unfinished, mode) == 0 else { throw .lmdb(LMDBError(code: errno, operation: "make", path: unfinished)) }
     }
 
-    /// - Throws: `StoreError.destinationExists` if something got the name meanwhile.
+    /// Gives the directory its name.
+    ///
+    /// - Throws: `StoreError.destinationExists` if the path was created meanwhile.
     func finish() throws(StoreError) {
-        // They are of the process that made it.
+        // These files belong to the process that has written the copy.
         for name in ["lock.mdb", "turn.lock", "store.lock", "wake"] { unlink(unfinished + "/" + name) }
         NewDirectory.flush(unfinished)
         let code = FileCalls.renameExclusively(unfinished, to: path)
@@ -31,10 +37,10 @@ struct NewDirectory {
         NewDirectory.flush(path + "/..")
     }
 
-    /// Removes what `make` has made, and only that.
+    /// Removes the directory that `make` has created, and only that.
     func remove() { try? FileManager.default.removeItem(atPath: unfinished) }
 
-    /// Brings the names in a directory to the disk.
+    /// Flushes the names in a directory to the disk.
     static func flush(_ directory: String) {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

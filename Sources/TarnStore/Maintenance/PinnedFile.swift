@@ -1,22 +1,28 @@
-// A state of a store's file that stays where it is while somebody looks at its pages without liblmdb.
+// A pinned state of a store's file: its pages stay unchanged while they are read without liblmdb.
 
 import Foundation
 package import LMDB
 
-/// A state of a file that a read transaction holds: its pages are neither changed nor reused while the closure runs.
+/// A state of a file that a read transaction pins.
+///
+/// Its pages are neither changed nor reused while the closure runs.
 package struct PinnedFile {
-    /// Of the data file; not to be closed.
+    /// The descriptor of the data file. It must not be closed.
     package let descriptor: Int32
-    /// The transaction whose meta page leads to the state.
+    /// The transaction whose meta page refers to the state.
     package let transaction: UInt64
     package let environment: Environment
 
-    /// Holds the newest state of a store, or of another environment, and lends it. Nothing is read through liblmdb but the table of
-    /// readers and the number of the last commit: what stands in the pages may be anything.
+    /// Pins the newest state of a store, or of another environment, for the closure.
     ///
-    /// - Parameter keepsDeadReaders: whether slots of readers that have died are left as they are.
-    /// - Throws: what the closure throws; `StoreError` if the state cannot be held: the file is damaged, or is none, or there is no
-    ///   permission.
+    /// Only the table of readers and the number of the last commit are read through liblmdb: the
+    /// pages may have any content.
+    ///
+    /// - Parameters:
+    ///   - path: the directory of the environment.
+    ///   - keepsDeadReaders: whether reader slots of dead processes stay.
+    /// - Throws: errors of the closure; `StoreError` if the state cannot be pinned: the file is
+    ///   damaged or not an environment, or permission is missing.
     package static func withState<Result>(
         ofStoreAt path: String, keepsDeadReaders: Bool = false, _ body: (PinnedFile) throws -> Result
     ) throws -> Result {
@@ -24,7 +30,7 @@ package struct PinnedFile {
         if let open = Environment.opened(at: path) {
             (environment, lock) = (open, nil)
         } else {
-            // The lock is part of a store: another environment, or none, is left without it.
+            // The lock belongs to a store: another environment has none and gets none.
             lock = access(path + "/store.lock", F_OK) == 0 ? try StoreLock(directory: path, isReadOnly: true) : nil
             var options = Environment.Options(isReadOnly: true, creates: false, minimumMapSize: 1 << 20, maximumTables: 4)
             options.keepsDeadReaders = keepsDeadReaders
@@ -34,7 +40,7 @@ package struct PinnedFile {
             try environment.read { transaction in
                 try body(
                     PinnedFile(
-                        // Of a damaged file any number.
+                        // A damaged file may have any number here.
                         descriptor: environment.dataDescriptor, transaction: UInt64(truncatingIfNeeded: transaction.id),
                         environment: environment))
             }

@@ -1,21 +1,22 @@
 import Foundation
 internal import LMDB
 
-/// What the system says of processes.
+/// The processes that the system knows.
 enum ProcessTable {
     static func name(_ process: Int32) -> String? {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else { return nil }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// A process as it is named in messages: `mirror (1234)`.
+    /// The name of a process in messages: `mirror (1234)`.
     static func describe(_ process: Int32) -> String { name(process).map { "\($0) (\(process))" } ?? "process \(process)" }
 
     /// The processes that hold a lock of `flock` on a file (proc(5), /proc/locks).
     static func holders(ofFile descriptor: Int32) -> [Int32] {
         var status = stat()
         guard fstat(descriptor, &status) == 0, let text = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return [] }
-        // The last of `major:minor:inode`; an inode may stand for files of several devices, whose numbers are in hexadecimal.
+        // The last word is `major:minor:inode`. Files of several devices may share an inode; the
+        // device numbers are hexadecimal.
         let device = UInt64(status.st_dev), major = (device >> 8) & 0xFFF, minor = (device & 0xFF) | ((device >> 12) & 0xFFF00)
         var found: Set<Int32> = []
         for line in text.split(separator: "\n") {

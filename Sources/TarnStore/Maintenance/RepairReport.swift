@@ -1,34 +1,38 @@
 import Foundation
 internal import LMDB
 
-/// What a repair has changed, or would change.
+/// The changes that a repair has made, or would make.
 public struct RepairReport: Sendable, Hashable {
-    /// Indexes that did not have the entries that the rows make: `Issue.author`, and how many entries they had and have.
+    /// Indexes that did not match the rows, such as `Issue.author`.
     public var indexes: [Rebuilt] = []
-    /// Tables of responses that did not have the entries that the responses make.
+    /// Tables of responses that did not match the responses.
     public var tables: [Rebuilt] = []
-    /// Responses that could not be read, or list a record that is not there: they are taken out, and asked for again by the next sync.
+    /// Responses that were unreadable, or listed a missing record.
+    ///
+    /// They are removed; the next sync requests them again.
     public var responsesRemoved = 0
-    /// Counters that lagged behind what they count: name and new value.
+    /// Counters that were missing or wrong: name and new value.
     public var counters: [String: UInt64] = [:]
-    /// Rows of long lists that no record has.
+    /// Rows of long lists that no record refers to.
     public var listRowsRemoved = 0
-    /// Checkpoints, marks and entries of scans that could not be read, and bodies of no response.
+    /// Unreadable checkpoints, marks and scan members, and bodies without a response.
     public var ownRowsRemoved = 0
-    /// Rows of records that cannot be read: left as they are, or taken out, as was asked for.
+    /// Unreadable rows of records, removed or left in place according to the options.
     public var damagedRows: [String] = []
-    /// Whether those rows are taken out.
+    /// Whether those rows are removed.
     public var removesDamagedRows = false
-    /// Whether the change log contradicted the rows: then it begins anew, and consumers are told to read everything again.
+    /// Whether the change log contradicted the rows.
+    ///
+    /// It begins anew then, and consumers have to read everything again.
     public var clearsChangeLog = false
 
-    /// What stands in a table that was made anew.
+    /// The counts of a table that was rebuilt.
     public struct Rebuilt: Sendable, Hashable {
-        /// The table's name.
+        /// The name of the table.
         public var name: String
-        /// How many entries it had.
+        /// The number of entries before.
         public var entriesBefore: Int
-        /// How many it has now.
+        /// The number of entries after.
         public var entriesAfter: Int
     }
 
@@ -38,5 +42,6 @@ public struct RepairReport: Sendable, Hashable {
             && damagedRows.isEmpty && !clearsChangeLog
     }
 
+    /// Creates an empty report.
     public init() {}
 }

@@ -1,22 +1,23 @@
 import Foundation
 internal import LMDB
 
-/// What a rewrite did. Of one that was resumed, only this part.
+/// The result of a rewrite; after an interruption, that of the resumed part only.
 public struct RewriteReport: Sendable, Hashable {
-    /// Rows that were looked at.
+    /// Rows that were examined.
     public var rows = 0
-    /// Rows whose stored bytes are others now.
+    /// Rows whose stored form has changed.
     public var rewritten = 0
-    /// Bytes of the rows as they were stored before; without keys, indexes and free space.
+    /// The stored size of the rows before, in bytes, without keys, indexes and free space.
     public var bytesBefore = 0
-    /// The same of the rows as they are now.
+    /// The stored size of the rows after, in bytes, without keys, indexes and free space.
     public var bytesAfter = 0
-    /// Dictionaries that no row used any more.
+    /// Dictionaries that were dropped because no row used them.
     public var dictionariesDropped = 0
-    /// How many rows there are to look at, of all entities that are rewritten.
+    /// The number of rows to examine, of all entities that are rewritten.
     public var total = 0
-    /// Whether the store had an earlier format and has that of this version now. Only a rewrite of all entities does it.
+    /// Whether the store was upgraded from an earlier format; only by a rewrite of all entities.
     public var isUpgraded = false
 
+    /// Creates an empty report.
     public init() {}
 }

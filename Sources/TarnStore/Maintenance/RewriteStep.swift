@@ -1,21 +1,26 @@
-// One step of a rewrite: a run of rows is taken out of its table and put back in order.
+// One step of a rewrite: removes a run of rows from its table and inserts it again in key order.
 //
-// Overwriting rows with shorter ones leaves pages as they are, only emptier (an eighth full, when rows are compressed for the
-// first time), and liblmdb joins pages only when something is deleted from them. So whole leaf pages are taken out and their
-// rows put back ascending: each then goes behind the last row of the page before them, where liblmdb begins a new page
-// instead of dividing one (mdb.c, `mdb_page_split`: "if the new item goes on the last spot on the page […] bias the split
-// so the new page is emptier").
+// If rows are overwritten with shorter ones, their pages only become emptier: an eighth full when
+// rows are compressed for the first time. liblmdb joins pages only when something is deleted from
+// them. So whole leaf pages are removed, and their rows inserted in ascending order. Each row then
+// follows the last row of the previous page, where liblmdb begins a new page instead of splitting
+// one (mdb.c, `mdb_page_split`: "if the new item goes on the last spot on the page […] bias the
+// split so the new page is emptier").
 //
-// The runs of pages that are taken out are short beside a branch page: where one reaches into the next branch, liblmdb fills up its
-// last page with rows from behind the run, and from there on divides pages in the middle. Measured with 20,000 rows that came in
-// random order, plain ones and compressed ones: pages are filled to 12 % and 56 % when rows are overwritten, to 82 % and 87 %
-// with runs of 16 pages, to 62 % and 76 % with runs of as many pages as 2,000 rows have. Where a page holds four plain rows and fifty compressed
-// ones, 16 pages leave too little: to 64 %, and to 72 % with longer runs there.
+// A run is short compared with a branch page. If a run reaches into the next branch, liblmdb fills
+// its last page with rows that follow the run, and from there on splits pages in the middle.
+//
+// Fill of pages, plain and compressed, measured with 20,000 rows inserted in random order:
+//   rows overwritten                         12 %, 56 %
+//   runs of 16 pages                         82 %, 87 %
+//   runs of as many pages as 2,000 rows have 62 %, 76 %
+// If a page holds four plain rows and fifty compressed ones, runs of 16 pages leave too little:
+// pages are filled to 64 %, and to 72 % with longer runs there.
 
 internal import LMDB
 
 extension StoreAccess {
-    /// The rewrite of an entity that is under way, if it still makes sense.
+    /// The mark of a rewrite that is under way; nil if there is none, or if it is outdated.
     func rewriteMark(of entity: Catalog.Entity) throws -> RewriteMark? {
         guard let value = try RewriteMark.metaKey(entity.id).withUnsafeBytes({ try raw.get(state.meta, $0) }), value.count >= 2
         else { return nil }
@@ -31,7 +36,7 @@ extension StoreAccess {
         try RewriteMark.metaKey(entity).withUnsafeBytes { try raw.put(state.meta, $0, value.bytes) }
     }
 
-    /// The ids of the dictionaries that rows of an entity name in their headers.
+    /// The ids of the dictionaries that the headers of an entity's rows name.
     func usedDictionaries(_ entity: UInt16) throws -> Set<UInt16> {
         let cursor = try raw.cursor(state.records(of: entity))
         defer { cursor.close() }
@@ -48,25 +53,26 @@ extension StoreAccess {
     }
 }
 
-/// What a step did.
+/// The result of a step.
 struct RewriteStep {
-    /// A step ends when its rows have that many bytes.
+    /// The size of the rows at which a step ends, in bytes.
     static let mostBytes = 4 << 20
-    /// Leaf pages that are taken out at a time: see above.
+    /// The number of leaf pages in a run: see above.
     static let pagesOfRun = 16
-    /// It takes more as long as fewer pages than these are left of them: the last page of a run is half full on average.
+    /// The minimum size of a run's rewritten rows, in pages: the last page is half full on average.
     static let pagesLeft = 4
+    /// The maximum number of leaf pages in a run.
     static let mostPagesOfRun = 48
 
     var rows = 0
     var rewritten = 0
     var bytesBefore = 0
     var bytesAfter = 0
-    /// Whether no row stands behind the ones of this step.
+    /// Whether no row follows those of this step.
     var isLast = true
 }
 
-/// Rows on their way: what was read before the first change is copied out of the pages.
+/// The rows of a run, copied out of their pages before the first change.
 private struct RewrittenRows: ~Copyable {
     struct Entry {
         var offset: Int
@@ -91,7 +97,9 @@ private struct RewrittenRows: ~Copyable {
 }
 
 extension StoreWriter {
-    /// Rewrites the next rows of an entity, and moves its mark. Nil if no rewrite is under way: another process has ended it.
+    /// Rewrites the next rows of an entity, and advances its mark.
+    ///
+    /// - Returns: nil if no rewrite is under way, since another process has finished it.
     func rewriteStep(_ id: UInt16, rows count: Int) throws -> RewriteStep? {
         guard let entity = access.catalog.entity(id: id), var mark = try access.rewriteMark(of: entity) else { return nil }
         let raw = access.raw, table = try access.state.records(of: id)
@@ -111,7 +119,7 @@ extension StoreWriter {
 
     /// Reads a run of rows that ends with a leaf page.
     ///
-    /// - Returns: whether no row stands behind it.
+    /// - Returns: whether no row follows it.
     private func collect(
         _ entity: Catalog.Entity, _ table: Table, after start: [UInt8], _ count: Int, into rows: inout RewrittenRows,
         _ compressed: inout ByteWriter, _ step: inout RewriteStep
@@ -123,7 +131,8 @@ extension StoreWriter {
         if let found = entry, found.key.elementsEqual(start) { entry = try cursor.next() }
         var leaf: UInt = 0, leaves = 0
         while let (key, value) = entry {
-            // A key stands in its leaf page, and what no run has reached lies in the map, where pages are aligned.
+            // A key is located in its leaf page. Pages that no run has changed are in the map,
+            // aligned.
             let page = UInt(bitPattern: key.baseAddress) / pageSize
             if page != leaf {
                 let isRun = leaves >= RewriteStep.pagesOfRun && rows.bytes.count >= RewriteStep.pagesLeft * Int(pageSize)
@@ -143,11 +152,13 @@ extension StoreWriter {
         return true
     }
 
-    /// Appends a row as it is to be stored. False if that is as it is stored.
+    /// Appends a row in its new form.
+    ///
+    /// - Returns: false if the stored form is kept.
     private func add(
         _ entity: Catalog.Entity, _ key: Bytes, _ stored: Bytes, to rows: inout RewrittenRows, _ compressed: inout ByteWriter
     ) throws -> Bool {
-        // A new checksum would hide the damage.
+        // A new checksum would hide damage.
         guard RowView.hasValidChecksum(stored, table: UInt32(entity.id), key: key) else {
             throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
         }

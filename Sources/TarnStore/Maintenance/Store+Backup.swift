@@ -1,22 +1,28 @@
-// Copies of a store that is in use.
+// Backups: copies of a store that is in use.
 
 import Foundation
 internal import LMDB
 
 extension Store {
-    /// Writes a copy of the store as of now into a new directory, while others read and write. It is a store like any other: to restore it,
-    /// put it where the store was.
+    /// Writes a copy of the current store into a new directory, while others read and write.
     ///
-    /// The copy is an incarnation of its own, so that tokens and positions of the change log are not mixed up between the two. It gets its
-    /// name when it is complete and on the disk. A copy that was cut off leaves a directory with `.unfinished` and a number of its own in its name,
-    /// which may be deleted. If several copies are made under one name at once, one of them gets it.
+    /// The copy is a complete store: to restore it, move it to the path of the original.
+    ///
+    /// The copy has its own incarnation, so that tokens and positions of the change log are not
+    /// confused between the two. It gets its name when it is complete and flushed to the disk. An
+    /// interrupted copy leaves a directory whose name contains `.unfinished` and a unique number;
+    /// it may be deleted. If several copies are made under one name at once, one of them gets the
+    /// name.
     ///
     /// - Parameters:
-    ///   - path: where no file or directory is yet.
-    ///   - isCompacted: whether free pages are left out: smaller, and the snapshot's pages are not reused while it is made. Otherwise the
-    ///     file is copied as it is, and writers wait for a moment at the beginning.
-    /// - Throws: `StoreError.destinationExists`; `.lmdb` with `.diskFull`, `.inputOutput`, `.permission`, `.networkFileSystem`, `.nestedWrite` if this thread
-    ///   is inside a `read` or `write`, `.corrupted` if the file is damaged so that it cannot be compacted. Nothing is left then.
+    ///   - path: the new directory; nothing may exist there.
+    ///   - isCompacted: whether free pages are left out. The copy is smaller then, and pages of the
+    ///     snapshot are not reused while it is made. Otherwise the file is copied as it is, and
+    ///     writers wait for a moment at the beginning.
+    /// - Returns: the size, the commit and the incarnation of the copy.
+    /// - Throws: `StoreError.destinationExists`; `.lmdb` with `.diskFull`, `.inputOutput`,
+    ///   `.permission`, `.networkFileSystem`, `.nestedWrite` if this thread is inside a `read` or
+    ///   `write`, `.corrupted` if the file is too damaged to be compacted. Nothing is left then.
     @discardableResult
     public func backup(to path: String, isCompacted: Bool = true) throws -> BackupReport {
         let target = NewDirectory(path)
@@ -38,7 +44,7 @@ extension Store {
     }
 
     static func copy(_ environment: Environment, to path: String, isCompacted: Bool) throws {
-        // A copy is for those who may read the store.
+        // The copy is readable for those who may read the store.
         let mode = FileMode.inside(environment.path)
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError.lmdb(LMDBError(code: errno, operation: "copy", path: path)) }

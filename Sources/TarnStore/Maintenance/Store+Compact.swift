@@ -1,24 +1,27 @@
-// Making the file of a store as small as what it holds. It needs the store to itself.
+// Compaction: shrinks the file of a store to its content. It needs exclusive access.
 
 import Foundation
 internal import LMDB
 
 extension Store {
-    /// Writes the file of a store anew without its free pages, and puts it in the place of the old one.
+    /// Rewrites the file of a store without its free pages.
     ///
-    /// Nobody else may have the store open meanwhile, in this process or another one. The new file is complete and on the disk before it
-    /// takes the old one's place, in one step: whenever it is cut off, the store is whole. It needs room for both files.
-    /// Pages stay as full as they are: ``rewrite(_:batch:)`` fills them.
+    /// The store must not be open elsewhere, in this process or another one. The new file is
+    /// complete and flushed to the disk before it replaces the old one in one step: an interruption
+    /// at any time leaves the store intact. Both files need space meanwhile. Pages stay as full as
+    /// they are: ``rewrite(_:batch:)`` fills them.
     ///
-    /// - Throws: `StoreError.storeInUse` with those who have it open; `.noSuchStore`, `.notAStore`; `.lmdb` with `.diskFull`,
-    ///   `.inputOutput`, `.permission`, `.networkFileSystem`, `.truncated`, `.corrupted`. The store is as it was then.
+    /// - Returns: the sizes of the file before and after.
+    /// - Throws: `StoreError.storeInUse` with the processes that have it open; `.noSuchStore`,
+    ///   `.notAStore`; `.lmdb` with `.diskFull`, `.inputOutput`, `.permission`,
+    ///   `.networkFileSystem`, `.truncated`, `.corrupted`. The store is unchanged then.
     @discardableResult
     public static func compact(at path: String) throws -> CompactionReport {
         let file = path + "/data.mdb", new = path + "/data.mdb.compacting"
         guard access(file, F_OK) == 0 else { throw StoreError.noSuchStore(path: path) }
         let lock = try StoreLock(exclusively: path)
         return try withExtendedLifetime(lock) {
-            // What was cut off has left it.
+            // The rest of an interrupted compaction.
             unlink(new)
             let before = fileSize(file)
             do {
@@ -33,7 +36,7 @@ extension Store {
         }
     }
 
-    /// The environment is closed again when it returns: the lock file must not outlive the change of the file.
+    /// Copies the file, and closes the environment: its lock file must not outlive the replacement.
     private static func copyAlone(_ path: String, to new: String) throws {
         do {
             let environment = try Environment.open(at: path, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))

@@ -1,27 +1,32 @@
-// Making anew what follows from rows: indexes, the tables of responses, counters. All of it in one transaction.
+// The repair of derived data: indexes, tables of responses, counters. All in one transaction.
 
 import Foundation
 internal import LMDB
 
 extension Store {
-    /// What is left to do by hand.
+    /// An option of a repair.
     public enum RepairOption: Sendable, Hashable, CaseIterable {
-        /// Says what would be done, and does nothing.
+        /// Reports the changes without making them.
         case dryRun
-        /// Takes out rows that cannot be read, with the responses that list them, so that the next sync brings them again. Without it they
-        /// stay, and cannot be read or written.
+        /// Removes unreadable rows, and the responses that list them: the next sync restores them.
+        ///
+        /// Without this option they stay, and cannot be read or written.
         case removesDamagedRows
     }
 
-    /// Makes indexes, the tables of responses, and counters what the rows and the responses say.
+    /// Rebuilds indexes, tables of responses and counters that contradict rows and responses.
     ///
-    /// Everything happens in one transaction, in which others read what was before and writers wait; a cut-off repair has changed nothing.
-    /// The pages must be whole: of a file whose pages are damaged, `tarn inspect salvage` makes a new store. Make a copy first
-    /// (``backup(to:isCompacted:)``); the command does.
+    /// The repair is one transaction: readers see the previous state, and writers wait. An
+    /// interrupted repair changes nothing. The pages must be intact: for a file with damaged pages,
+    /// `tarn inspect salvage` creates a new store. Make a copy first (``backup(to:isCompacted:)``);
+    /// the command does.
     ///
-    /// Values that stand twice in a unique index cannot be repaired; `tarn inspect verify` names them.
+    /// Duplicate values in a unique index cannot be repaired; `tarn inspect verify` names them.
     ///
-    /// - Throws: `StoreError.storeFull` if the quota leaves no room; what a `write` throws. Nothing is changed then.
+    /// - Parameter options: whether to make the changes, and to remove damaged rows.
+    /// - Returns: the changes that were made, or would be made.
+    /// - Throws: `StoreError.storeFull` if the quota leaves no space; errors of `write`. Nothing is
+    ///   changed then.
     @discardableResult
     public func repair(_ options: Set<RepairOption> = []) throws -> RepairReport {
         struct Undone: Error {}
@@ -42,7 +47,7 @@ extension Store {
     }
 }
 
-/// One repair, inside of a write transaction.
+/// One repair, within a write transaction.
 private struct Repair: ~Copyable {
     let access: StoreAccess
     let removesRows: Bool
@@ -74,7 +79,7 @@ private struct Repair: ~Copyable {
         try raise(MetaKey.nextDictionary, to: UInt64(try RowDictionary.ids(raw, meta).max() ?? 0))
     }
 
-    /// A number of `meta`; nil if it is missing or damaged, or is not there in an earlier format.
+    /// A number of `meta`; nil if it is missing or damaged.
     private func counter(_ key: StaticString) throws -> UInt64? {
         guard let stored = try raw.get(meta.table, Bytes(key)), let value = meta.content(stored, key: Bytes(key)), value.count == 8
         else { return nil }
@@ -83,7 +88,7 @@ private struct Repair: ~Copyable {
 
     private mutating func raise(_ key: StaticString, to least: UInt64) throws {
         if let counter = try counter(key), counter >= least { return }
-        // In earlier formats a number that was never needed is missing.
+        // In earlier formats, a number that was never needed is missing.
         if !meta.hasChecksums, least == 0 { return }
         try raw.put(meta, key: key, number: least)
         report.counters["\(key)"] = least
@@ -103,7 +108,9 @@ private struct Repair: ~Copyable {
 
     private var roots: [Catalog.Entity] { access.catalog.entities.filter { $0.root == $0.id } }
 
-    /// A row that can be read in every respect.
+    /// Calls the closure with a row if all of it is readable.
+    ///
+    /// - Returns: false for an unreadable row.
     private func withRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, _ body: (EntityRules, RowView) throws -> Void) throws -> Bool {
         guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else { return false }
         return try access.lending {
@@ -140,12 +147,12 @@ private struct Repair: ~Copyable {
         }
     }
 
-    /// A row that cannot be read.
+    /// Reports an unreadable row, and removes it if the options request it.
     private mutating func take(_ root: Catalog.Entity, _ key: [UInt8]) throws {
         try key.withUnsafeBytes { key in
             report.damagedRows.append("\(root.name) \(access.describe(key))")
             guard removesRows else { return }
-            // The responses that list it are removed with the others that list what is not there.
+            // The responses that list it are removed later, as all that list a missing record.
             _ = try raw.delete(access.state.records(of: root.id), key)
         }
     }
@@ -169,7 +176,7 @@ private struct Repair: ~Copyable {
 
     private mutating func repair(index id: UInt32) throws {
         let table = try access.state.index(id), marks = try IndexMark.of(id, raw, meta)
-        // One that is being built begins anew; readers do not answer from it.
+        // An unfinished index is built anew; readers do not use it.
         if var mark = marks, mark.phase == .building {
             guard mark.count > 0 || !mark.key.isEmpty else { return }
             (mark.count, mark.key) = (0, [])
@@ -258,7 +265,7 @@ private struct Repair: ~Copyable {
         }
     }
 
-    /// Every response with its id; nil for one that cannot be read.
+    /// Calls the closure with every response and its id; with nil for an unreadable one.
     private func forEachResponse(_ body: (UInt64, ResponseEntry?) throws -> Void) throws {
         let cursor = try raw.cursor(access.state.responses)
         defer { cursor.close() }
@@ -302,10 +309,10 @@ private struct Repair: ~Copyable {
         }
     }
 
-    /// A log that contradicts the rows is worth nothing: who follows it would not notice.
+    /// Clears a log that contradicts the rows: its consumers would not notice.
     private mutating func repairChanges() throws {
         let known = try counter(MetaKey.trimmedChanges), trimmed = known ?? 0, sequence = try counter(MetaKey.sequence) ?? 0
-        // Without the number it is not known which changes are missing.
+        // Without the number, missing changes cannot be detected.
         var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:], isSound = known != nil || !meta.hasChecksums
         let changes = access.state.changes, cursor = try raw.cursor(changes.table)
         defer { cursor.close() }

@@ -1,31 +1,38 @@
-// Writing all rows of an entity again: with a newly trained dictionary, and in pages that are full.
+// The rewrite of all rows of an entity: with a newly trained dictionary, and in full pages.
 
 import Foundation
 internal import LMDB
 import Synchronization
 
 extension Store {
-    /// Stores all rows again: with a dictionary that is trained from a sample of the whole table, or plain if the compression of
-    /// their entity is `none`; in key order, so that pages are full. Content, version and change log stay as they are: a record
-    /// is the same whatever its row looks like. Dictionaries that no row uses any more are dropped.
+    /// Rewrites all rows in key order, so that pages are full.
     ///
-    /// A rewrite of all entities also brings a store of an earlier format to that of this version, in one transaction at its beginning:
-    /// formats 1 and 2 have no checksums of dictionaries, settings, changes and bodies.
+    /// The rows are compressed with a dictionary that is trained from a sample of the whole table,
+    /// or plain if the compression of their entity is `none`. Content, versions and change log are
+    /// unchanged. Dictionaries that no row uses any more are dropped.
     ///
-    /// Worth it when rows have changed in kind since the dictionary was trained (which happens after the first 1,000), when the
-    /// compression of an entity was changed, and when rows came in no order. The file does not shrink; what is saved is
-    /// free for later writes.
+    /// A rewrite of all entities also upgrades a store of an earlier format, in one transaction at
+    /// its beginning: formats 1 and 2 have no checksums of dictionaries, settings, changes and
+    /// bodies.
     ///
-    /// It goes in steps, each a write of its own, so readers and other writers go on. It may end at any point, by an error or
-    /// with its process, and goes on from there when it is called again, in whatever process. While a long read lasts,
-    /// the pages that it sees are not reused, and the file grows by them.
+    /// A rewrite is worth it in three cases: rows differ in kind from those that the dictionary was
+    /// trained with (the first 1,000), the compression of an entity was changed, or rows were
+    /// inserted in random order. The file does not shrink; the saved space is free for later
+    /// writes.
+    ///
+    /// Each step is a write of its own, so readers and other writers continue. If a rewrite is
+    /// interrupted, by an error or the end of its process, the next call continues it, in any
+    /// process. While a long read lasts, the pages of its snapshot are not reused, and the file
+    /// grows by them.
     ///
     /// - Parameters:
     ///   - entity: the name of an entity; nil for all.
-    ///   - batch: how many rows a step takes, about: it ends with a page of the file, and before its rows take 4 MiB.
+    ///   - batch: the approximate number of rows per step; a step ends with a page of the file, and
+    ///     before its rows exceed 4 MiB.
     ///   - progress: called after each step, on the calling thread.
-    /// - Throws: `StoreError.unknownEntity`; `.damagedRow`, `.damagedDictionary` with the key of a row that cannot be read, before
-    ///   which all rows are rewritten; and what a `write` throws.
+    /// - Returns: the number and the sizes of the rewritten rows.
+    /// - Throws: `StoreError.unknownEntity`; `.damagedRow`, `.damagedDictionary` with the key of an
+    ///   unreadable row, before which all rows are rewritten; errors of `write`.
     @discardableResult
     public func rewrite(
         _ entity: String? = nil, batch: Int = 2000, progress: ((RewriteReport) -> Void)? = nil
@@ -33,7 +40,7 @@ extension Store {
         try rewrite(entity, batch: batch, progress: progress) { false }
     }
 
-    /// The same as the blocking `rewrite`, on a thread of its own; the calling task is suspended meanwhile.
+    /// Rewrites all rows on a thread of its own, as the blocking `rewrite`, and suspends the task.
     ///
     /// - Throws: also `CancellationError`, between two steps, if the task is cancelled.
     @discardableResult
@@ -56,13 +63,15 @@ extension Store {
         let isSet = Atomic(false)
     }
 
-    /// - Parameter isCancelled: asked before each step.
+    /// Rewrites all rows step by step, until it is cancelled.
+    ///
+    /// - Parameter isCancelled: called before each step.
     func rewrite(
         _ name: String?, batch: Int, progress: ((RewriteReport) -> Void)? = nil, isCancelled: () -> Bool
     ) throws -> RewriteReport {
         var report = RewriteReport()
         if name == nil { report.isUpgraded = try upgradeFormat() }
-        // Entities that descend from one root share its table, and its dictionary.
+        // Entities of one root share its table and its dictionary.
         let roots = try name.map { [try state.entity($0).root] } ?? catalog.entities.filter { $0.root == $0.id }.map(\.id)
         report.total = try read { reader in
             try roots.reduce(0) { try $0 + reader.access.raw.statistics(reader.access.state.records(of: $1)).entries }
@@ -99,7 +108,7 @@ extension Store {
             }
             var isBegun = false, isNew = false
             try inWriteTransaction { transaction, state in
-                // Another process may have trained one since, or begun a rewrite.
+                // Another process may have trained a dictionary since, or begun a rewrite.
                 guard state.generation == generation, let entity = state.catalog.entity(id: id) else { return }
                 isBegun = true
                 let access = StoreAccess(transaction.raw, state, nil)
@@ -116,10 +125,11 @@ extension Store {
         }
     }
 
-    /// Drops the dictionaries that no row needs, and forgets the rewrite.
+    /// Drops unused dictionaries, and removes the mark of the rewrite.
     ///
-    /// Certain, though rows are looked at in a snapshot and dictionaries are dropped later: what is written since is written
-    /// with the dictionary that is current at that generation, which is not dropped, and the generation is compared.
+    /// Rows are examined in a snapshot, and dictionaries are dropped later. This is safe: rows
+    /// written in between use the dictionary that is current at that generation. It is not dropped,
+    /// and the generation is compared.
     private func endRewrite(of id: UInt16) throws -> Int {
         while true {
             let (generation, used) = try read { reader in

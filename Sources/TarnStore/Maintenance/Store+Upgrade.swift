@@ -1,13 +1,15 @@
-// Bringing a store of an earlier format to the current one.
+// The upgrade of a store from an earlier format to the current one.
 
 internal import LMDB
 
 extension Store {
-    /// Brings the store to the format of this version, in one transaction. Records, versions, responses, bodies and changes stay as they are.
-    /// Other processes that have the store open take the new format with their next transaction; programs of earlier versions refuse it from
-    /// then on.
+    /// Upgrades the store to the format of this version, in one transaction.
     ///
-    /// - Returns: whether there was anything to do.
+    /// Records, versions, responses, bodies and changes are preserved. Other processes that have
+    /// the store open use the new format from their next transaction on. Programs of earlier
+    /// versions refuse the store from then on.
+    ///
+    /// - Returns: whether the store had an earlier format.
     @discardableResult
     func upgradeFormat() throws -> Bool {
         guard state.format < Store.format else { return false }
@@ -27,7 +29,7 @@ private struct FormatUpgrade {
     let raw: RawTransaction
     let old: StoreState
 
-    /// Entries are read and written so many bytes at a time.
+    /// The size of a batch of entries that are read and written together, in bytes.
     private static let batchBytes = 4 << 20
 
     private func new(_ table: ChecksummedTable) -> ChecksummedTable { ChecksummedTable(table.table, table.name, format: Store.format) }
@@ -41,7 +43,7 @@ private struct FormatUpgrade {
         try convertSettings()
     }
 
-    /// Puts the checksum behind every value.
+    /// Appends a checksum to every value of a table.
     private func convert(_ table: ChecksummedTable) throws {
         let converted = new(table)
         var last: [UInt8]?
@@ -69,7 +71,7 @@ private struct FormatUpgrade {
         return batch
     }
 
-    /// Makes the table of requests anew from the responses: keys of format 1 have another form.
+    /// Rebuilds the table of requests from the responses: keys of format 1 have another form.
     private func convertRequests() throws {
         let requests = new(old.requests), access = StoreAccess(raw, old, nil)
         try raw.removeAll(old.requests)
@@ -92,7 +94,7 @@ private struct FormatUpgrade {
         return sizes
     }
 
-    /// Divides a body anew: chunks with a checksum have room for less.
+    /// Divides a body into new chunks: chunks with a checksum have room for fewer bytes.
     private func convertBody(of id: UInt64, _ size: Int) throws {
         guard let bodies = old.bodies else { return }
         let access = StoreAccess(raw, old, nil)

@@ -1,14 +1,17 @@
-// Who has a store open: for messages, and for those who clean up after processes that were killed.
+// The readers of a store: for messages, and for the cleanup after killed processes.
 
 import Foundation
 internal import LMDB
 
 extension Store {
-    /// The places in the table of readers that are taken, by this and other processes, also those of processes that were killed.
+    /// The used slots in the table of readers, of other processes and of killed ones.
     ///
-    /// Only processes of the same PID namespace can be told apart.
+    /// Only processes of the same PID namespace can be distinguished.
     ///
-    /// - Parameter clearing: whether places of processes that are no more are freed; they are in the list nevertheless.
+    /// - Parameters:
+    ///   - path: the directory of the store.
+    ///   - clearing: whether slots of dead processes are freed; the result contains them
+    ///     nevertheless.
     /// - Throws: `StoreError` if the store cannot be opened.
     public static func readers(ofStoreAt path: String, clearing: Bool = false) throws -> [StoreReaderSlot] {
         try PinnedFile.withState(ofStoreAt: path, keepsDeadReaders: true) { pinned in

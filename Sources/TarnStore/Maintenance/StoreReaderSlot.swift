@@ -1,15 +1,17 @@
 internal import LMDB
 
-/// A process that reads a store, or has a place in its table of readers.
+/// A slot in a store's table of readers, and its process.
 public struct StoreReaderSlot: Sendable, Hashable {
-    /// The process, in the namespace of whoever wrote it down.
+    /// The process id, in the PID namespace of the process that has written it.
     public var processID: Int
-    /// Nil if the system does not say.
+    /// The name of the process; nil if the system does not report it.
     public var processName: String?
-    /// Whether there is no such process any more: nothing that it holds is needed.
+    /// Whether the process no longer exists, so that its snapshot is not needed.
     public var isStale: Bool
-    /// The transaction of LMDB that its snapshot is of. Nil if it reads nothing at the moment.
+    /// The LMDB transaction of the snapshot; nil if the process is not reading.
     public var transaction: Int?
-    /// How many transactions were committed since. As long as the snapshot is held, no page that they have freed is used again.
+    /// The number of transactions that were committed since the snapshot.
+    ///
+    /// Pages that they have freed are not reused as long as the snapshot is held.
     public var lag: Int?
 }

@@ -1,18 +1,20 @@
-// A new store from what could be read of another one: rows keep their versions, everything that follows from them is made anew.
+// The restoration of a store from readable rows: rows keep their versions, derived data is rebuilt.
 
 import Foundation
 internal import LMDB
 
-/// Writes a store that is complete when `finish` returns, and not there before.
+/// The writer of a restored store, which appears when `finish` returns.
 package final class StoreRestoration {
     private let target: NewDirectory
     private var store: Store?
     private let durability = Environment.Durability.volatile
 
-    /// Makes the store, under another name for now.
+    /// Creates the store under a temporary name.
     ///
     /// - Parameters:
-    ///   - settings: entries of `meta` that are carried over: dictionaries, what is kept of changes.
+    ///   - path: the final path of the store.
+    ///   - catalog: the catalog of the store.
+    ///   - settings: entries of `meta` to carry over: dictionaries, options of the change log.
     /// - Throws: `StoreError.destinationExists`, `.lmdb`.
     package init(at path: String, catalog: Catalog, settings: [(key: [UInt8], value: [UInt8])]) throws {
         target = NewDirectory(path)
@@ -42,15 +44,15 @@ package final class StoreRestoration {
         }
     }
 
-    /// Writes in one transaction of many.
+    /// Writes in one of many transactions.
     package func write<Result>(_ body: (inout StoreWriter) throws -> Result) throws -> Result {
         guard let store else { preconditionFailure("the store is finished") }
         return try store.write(alone: true, body)
     }
 
-    /// Brings everything to the disk, and gives the store its name.
+    /// Flushes the store to the disk, and gives it its name.
     ///
-    /// - Parameter sequence: the commit that the store is as of. The change log begins behind it.
+    /// - Parameter sequence: the commit sequence of the store. The change log begins after it.
     package func finish(sequence: UInt64) throws {
         try write { writer in
             let raw = writer.access.raw, meta = writer.access.state.meta
@@ -66,7 +68,7 @@ package final class StoreRestoration {
         try target.finish()
     }
 
-    /// Leaves nothing behind.
+    /// Removes the unfinished store.
     package func abandon() {
         store = nil
         target.remove()
@@ -74,10 +76,10 @@ package final class StoreRestoration {
 }
 
 extension StoreWriter {
-    /// Puts a row of another store, with its version, and everything that follows from it but the change log.
+    /// Stores a row of another store, with its version and all derived data but the change log.
     ///
-    /// - Parameter body: with long lists in the form of short ones.
-    /// - Returns: whether there was no such record. If there is one, the newer of the two stays.
+    /// - Parameter body: the body of the row, with long lists in the form of short ones.
+    /// - Returns: whether the record is new. Otherwise the newer one of both stays.
     package mutating func restore(
         _ entity: Catalog.Entity, _ key: Bytes, _ body: RowBody, isPartial: Bool, version: UInt64
     ) throws -> Bool {
@@ -105,7 +107,7 @@ extension StoreWriter {
         return isNew
     }
 
-    /// Puts a store's own row as it is: a checkpoint, a mark.
+    /// Stores a system row unchanged: a checkpoint, a mark or a scan member.
     package func restore(_ table: String, _ key: Bytes, _ value: Bytes) throws {
         let state = access.state
         if table == TableName.scans { return try access.raw.put(state.scanTable(), key, value) }
@@ -114,7 +116,7 @@ extension StoreWriter {
         try access.raw.put(table, key, value)
     }
 
-    /// Whether a record is there.
+    /// Whether a record is stored.
     package func has(_ record: ListedRecord) throws -> Bool {
         guard catalog.entity(id: record.entity)?.root == record.entity else { return false }
         return try record.storageKey.withUnsafeBytes { try access.raw.get(access.state.records(of: record.entity), $0) != nil }

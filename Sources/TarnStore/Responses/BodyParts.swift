@@ -1,28 +1,30 @@
 internal import LMDB
 
-/// The parts of a representation that are stored, in the order in which they came: their bytes follow one another in the body. No two overlap.
+/// The stored parts of a representation, without overlaps.
+///
+/// Their bytes follow one another in the body, in the order in which they arrived.
 public struct BodyParts: Sendable, Hashable {
     /// The length of the whole representation.
     public var length: Int
-    /// The bytes of each part, counted from the representation's first.
+    /// The byte range of each part within the representation.
     public private(set) var ranges: [Range<Int>]
 
-    /// How many parts an entry has at most.
+    /// The maximum number of parts of an entry.
     public static let limit = 256
 
-    /// No part of a representation.
+    /// Creates an empty set of parts.
     public init(length: Int) {
         self.length = length
         ranges = []
     }
 
-    /// Bytes of all parts together.
+    /// The total size of the parts, in bytes.
     public var size: Int { ranges.reduce(0) { $0 + $1.count } }
 
-    /// Whether every byte of the representation is in a part.
+    /// Whether the parts cover the whole representation.
     public var isWhole: Bool { size == length }
 
-    /// The places in the body of a range's bytes, in the range's order; nil if not all of them are stored.
+    /// The locations of a range's bytes in the body, in order; nil if not all of them are stored.
     public func places(of range: Range<Int>) -> [Range<Int>]? {
         var places: [Range<Int>] = [], position = range.lowerBound
         let sorted = zip(ranges, offsets).sorted { $0.0.lowerBound < $1.0.lowerBound }
@@ -36,7 +38,7 @@ public struct BodyParts: Sendable, Hashable {
         return position == range.upperBound ? places : nil
     }
 
-    /// What of a range is not stored, in its order.
+    /// The gaps of a range that are not stored, in order.
     public func missing(in range: Range<Int>) -> [Range<Int>] {
         var missing: [Range<Int>] = [], position = range.lowerBound
         for part in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where part.upperBound > position && part.lowerBound < range.upperBound {
@@ -47,8 +49,10 @@ public struct BodyParts: Sendable, Hashable {
         return missing
     }
 
-    /// Adds a part behind the others; false, and nothing is added, if it is empty, overlaps one of them, goes beyond the representation, or
-    /// is one too many.
+    /// Appends a part after the others.
+    ///
+    /// - Returns: false, without an effect, if the part is empty, overlaps another one, exceeds the
+    ///   representation, or exceeds the limit.
     @discardableResult
     public mutating func append(_ range: Range<Int>) -> Bool {
         guard ranges.count < BodyParts.limit, !range.isEmpty, range.lowerBound >= 0, range.upperBound <= length, !ranges.contains(where: { $0.overlaps(range) }) else { return false }
@@ -64,7 +68,9 @@ public struct BodyParts: Sendable, Hashable {
         }
     }
 
-    /// For each: u64 first byte, u64 count, little-endian. Nil if the parts are not of one representation.
+    /// Decodes parts: for each u64 first byte, u64 count, little-endian.
+    ///
+    /// Nil if the parts do not form one representation.
     init?(_ bytes: Bytes, length: Int) {
         guard bytes.count % 16 == 0, bytes.count <= 16 * BodyParts.limit, length >= 0 else { return nil }
         self.init(length: length)

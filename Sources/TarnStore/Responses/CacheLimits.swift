@@ -1,15 +1,15 @@
 internal import LMDB
 
-/// How large a cache may get. What is nil is not limited.
+/// The limits of a cache. A limit that is nil does not apply.
 public struct CacheLimits: Sendable, Hashable {
-    /// How many responses.
+    /// The maximum number of responses.
     public var entries: Int?
-    /// As ``CacheTotals/bytes`` counts.
+    /// The maximum size in bytes, as in ``CacheTotals/bytes``.
     public var bytes: Int?
-    /// Of an entry since it was confirmed last, in seconds.
+    /// The maximum age of an entry since its last confirmation, in seconds.
     public var age: Int?
 
-    /// Limits; none for what is nil.
+    /// Creates limits; by default there are none.
     public init(entries: Int? = nil, bytes: Int? = nil, age: Int? = nil) {
         self.entries = entries
         self.bytes = bytes

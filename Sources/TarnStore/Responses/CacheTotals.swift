@@ -1,13 +1,13 @@
 internal import LMDB
 
-/// How much a cache has in a store.
+/// The size of the caches in a store.
 public struct CacheTotals: Sendable, Hashable {
-    /// How many responses.
+    /// The number of responses.
     public var entries: Int
-    /// About what they take up in the store, their bodies included.
+    /// The approximate space of the responses in the store, in bytes, including their bodies.
     public var bytes: Int
 
-    /// Counts of a cache.
+    /// Creates the totals of caches.
     public init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries
         self.bytes = bytes

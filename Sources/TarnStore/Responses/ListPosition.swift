@@ -1,19 +1,19 @@
 internal import LMDB
 
-/// Where a page is in its list.
+/// The position of a page in its list.
 public struct ListPosition: Sendable, Hashable {
-    /// From 1.
+    /// The number of the page, from 1.
     public var page: Int
-    /// How many records the pages before it list.
+    /// The number of records that the previous pages list.
     public var recordsBefore: Int
 
-    /// A page by its number.
+    /// Creates the position of a page.
     public init(page: Int, recordsBefore: Int) {
         self.page = page
         self.recordsBefore = recordsBefore
     }
 
-    /// Nil if the row says nothing, or what no page can have.
+    /// Decodes the position of an entry; nil if it is absent or out of range.
     init?(_ row: RowView) {
         guard let page = row.number(ResponseEntry.ID.pageNumber),
             let recordsBefore = row.number(ResponseEntry.ID.recordsBefore),

@@ -2,10 +2,12 @@ internal import LMDB
 
 /// A record that a response lists.
 public struct ListedRecord: Sendable, Hashable {
-    /// The root entity's id.
+    /// The id of the root entity.
     public var entity: UInt16
+    /// The storage key of the record.
     public var storageKey: [UInt8]
 
+    /// Creates a reference to a listed record.
     public init(entity: UInt16, storageKey: [UInt8]) {
         self.entity = entity
         self.storageKey = storageKey
@@ -21,7 +23,7 @@ extension ListedRecord {
 }
 
 extension ListedRecord {
-    /// The key in the table of members that says that a response lists the record.
+    /// The key in the table of members for a response that lists the record.
     package func memberKey(_ id: UInt64, into writer: inout ByteWriter) {
         writer.removeAll()
         writer.appendBigEndian(entity)

@@ -1,8 +1,9 @@
-// The records that a response lists, lent: a hit of a cache copies nothing that is not asked for.
+// A borrowed view of the records that a response lists: a cache hit copies only what it is asked
+// for.
 
 internal import LMDB
 
-/// An entry of a response in a snapshot, lent to a closure: it cannot leave it.
+/// A response's entry in a snapshot, borrowed by a closure that it cannot leave.
 public struct ListedResponse: ~Escapable {
     private let access: StoreAccess
     private let view: ResponseView
@@ -13,16 +14,16 @@ public struct ListedResponse: ~Escapable {
         self.view = view
     }
 
-    /// How many elements the response's list had.
+    /// The number of elements of the response's list.
     public var count: Int { view.count }
 
-    /// What was kept beside the records, as JSON text.
+    /// The metadata of the response, as JSON text.
     public var metadata: String? { view.metadata }
 
-    /// The keys of the listed records, in their order, until the closure returns false. No record is looked at, and for keys of one number
-    /// nothing is allocated.
+    /// Calls the closure with the keys of the listed records, in order, until it returns false.
     ///
-    /// What is no key of that form, or too long to stand in a list, is passed over.
+    /// No record is read, and keys of one number need no allocation. Keys of another form, and keys
+    /// that are stored only as a digest, are skipped.
     public func forEachKey<Key: StoredKey>(as type: Key.Type = Key.self, _ body: (Key) throws -> Bool) rethrows {
         try view.forEachListed { _, bytes in
             guard let key = Key(encodedKey: bytes) else { return true }
@@ -30,9 +31,12 @@ public struct ListedResponse: ~Escapable {
         }
     }
 
-    /// The rows of the listed records of an entity, lent, in their order, until the closure returns false.
+    /// Calls the closure with borrowed rows of the listed records, until it returns false.
     ///
-    /// - Throws: what the closure throws; `StoreError` if the type does not fit the catalog, or a row is damaged.
+    /// The rows are in the order of the response.
+    ///
+    /// - Throws: errors of the closure; `StoreError` if the type does not fit the catalog, or a row
+    ///   is damaged.
     public func forEach<Record: StoredRecord>(_ type: Record.Type, _ body: (Row<Record>) throws -> Bool) throws {
         let plan = try access.plan(type), (table, entity) = plan._withUnsafeGuaranteedRef { ($0.table, $0.entity) }
         let cursor = try access.raw.cursor(table)
@@ -40,14 +44,14 @@ public struct ListedResponse: ~Escapable {
         try view.forEachListed { root, bytes in
             guard root == entity.root, let value = try cursor.find(bytes)?.value else { return true }
             return try access.lending {
-                // What is listed is known by its storage key alone.
+                // A listed record is identified by its storage key alone.
                 guard let lent = try access.lend(value, plan, sought: bytes, borrowed: false, { _ in true }) else { return true }
                 return try body(Row<Record>(lent))
             }
         }
     }
 
-    /// Copies of the listed records, in their order.
+    /// Copies of the listed records, in the order of the response.
     ///
     /// - Throws: `StoreError` if a row is damaged.
     public func records() throws -> [TarnStore.Record] {
@@ -63,7 +67,7 @@ public struct ListedResponse: ~Escapable {
         return records
     }
 
-    /// The listed records' keys, as they are stored.
+    /// The references to the listed records, as they are stored.
     public func listed() -> [ListedRecord] {
         var listed: [ListedRecord] = []
         listed.reserveCapacity(view.count)

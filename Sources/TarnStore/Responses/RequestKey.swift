@@ -1,17 +1,19 @@
 internal import LMDB
 
-/// What identifies a stored response.
+/// The identity of a stored response.
 public struct RequestKey: Sendable, Hashable {
+    /// The HTTP method.
     public var method: String
-    /// Normalised, independent of the address that really answers.
+    /// The normalised URL, independent of the server that actually responds.
     public var url: String
     /// The endpoint's name and a digest of its mapping: a changed mapping is another request.
     public var endpoint: String
-    /// Who asked, as a keyed hash; empty for nobody in particular.
+    /// The auth scope as a keyed hash; empty without credentials.
     public var authScope: String
-    /// What distinguishes it from other answers to the same request that were selected by the request's fields; empty if there is one only.
+    /// The variant among responses that request fields have selected; empty if there is only one.
     public var variant: String
 
+    /// Creates a request key.
     public init(method: String = "GET", url: String, endpoint: String, authScope: String = "", variant: String = "") {
         self.method = method
         self.url = url
@@ -20,7 +22,7 @@ public struct RequestKey: Sendable, Hashable {
         self.variant = variant
     }
 
-    /// By which a store finds the entry: ``RequestDigest``.
+    /// The digest by which a store finds the entry: ``RequestDigest``.
     package var digest: RequestDigest {
         var text = ByteWriter(capacity: 512)
         for (number, part) in [method, url, endpoint, authScope, variant].enumerated() where number < 4 || !part.isEmpty {
@@ -35,7 +37,8 @@ extension RequestKey {
     /// The key in the table of URLs under which a response is found.
     package func urlKey(_ id: UInt64, into writer: inout ByteWriter) {
         writer.removeAll()
-        // A scope is a digest of fixed length or empty; 00 keeps one URL from being another's prefix.
+        // A scope is a digest of fixed length or empty; 00 keeps one URL from being another's
+        // prefix.
         writer.append(authScope)
         writer.append(Array(url.utf8.prefix(400)))
         writer.append(0)

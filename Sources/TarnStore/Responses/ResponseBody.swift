@@ -1,10 +1,12 @@
-// The table of bodies: a response's bytes, in chunks that fill whole pages of the store.
+// The table of bodies: the bytes of responses, in chunks that fill whole pages of the store.
 
 internal import LMDB
 
 package enum ResponseBody {
-    /// The bytes of a body in a chunk: sixteen pages less the header that LMDB puts before a value that is not in a leaf
-    /// (mdb.c: PAGEHDRSZ), and less the checksum.
+    /// The number of body bytes in a chunk.
+    ///
+    /// It is sixteen pages, less the header that LMDB puts before a value outside of a leaf (mdb.c:
+    /// PAGEHDRSZ), less the checksum.
     package static func chunkSize(format: Int) -> Int {
         16 * 4096 - 16 - (format >= ChecksummedTable.firstFormat ? ValueChecksum.size : 0)
     }
@@ -22,6 +24,8 @@ package enum ResponseBody {
         writer.appendBigEndian(UInt32(chunk))
     }
 
+    /// Stores a body in chunks.
+    ///
     /// - Parameter first: the number of the chunk that the bytes begin with.
     static func put(
         _ body: [UInt8], of id: UInt64, from first: Int = 0, _ table: ChecksummedTable, format: Int, _ raw: RawTransaction
@@ -39,7 +43,7 @@ package enum ResponseBody {
 }
 
 extension StoreAccess {
-    /// Bytes of a kept body; nil if they are not all there, or damaged.
+    /// Bytes of a stored body; nil if some of them are missing or damaged.
     package func body(of id: UInt64, _ range: Range<Int>) throws -> [UInt8]? {
         guard let table = state.bodies else { return nil }
         let size = ResponseBody.chunkSize(format: state.format)
@@ -57,7 +61,7 @@ extension StoreAccess {
         return bytes
     }
 
-    /// Whether all of the body is there that an entry announces.
+    /// Whether the whole body is stored that an entry declares.
     func hasBody(of id: UInt64, _ entry: ResponseEntry) throws -> Bool {
         guard let size = entry.caching?.bodySize else { return true }
         return try body(of: id, 0..<size) != nil
@@ -80,7 +84,7 @@ extension StoreAccess {
 }
 
 extension StoreAccess {
-    /// Writes bytes behind those of a kept body. The last chunk is written anew if it was not full.
+    /// Appends bytes to a stored body. The last chunk is rewritten if it was not full.
     func appendBody(_ bytes: [UInt8], of id: UInt64, at position: Int) throws {
         guard let table = state.bodies else { throw StoreError.damagedCatalog(path: "", detail: "the table bodies is missing") }
         let size = ResponseBody.chunkSize(format: state.format), first = position / size
@@ -92,7 +96,7 @@ extension StoreAccess {
 }
 
 extension StoreWriter {
-    /// Keeps a response with its body, which the entry must announce.
+    /// Stores a response with its body, whose size the entry must declare.
     ///
     /// - Precondition: `entry.caching?.bodySize` is the number of bytes.
     package mutating func putResponse(_ entry: ResponseEntry, body: [UInt8]) throws {

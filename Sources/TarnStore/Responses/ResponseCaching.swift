@@ -1,21 +1,21 @@
-// What a cache keeps of a response beside what every entry has.
+// The part of a response's entry that only caches have.
 
 internal import LMDB
 
-/// The part of an entry that a cache needs to answer by HTTP's rules.
+/// The part of an entry that a cache needs to answer by the rules of HTTP.
 public struct ResponseCaching: Sendable, Hashable {
-    /// When the request was sent, or the one that confirmed the response.
+    /// The time when the request was sent that fetched or last confirmed the response.
     public var requestedAt: Timestamp
-    /// The request's fields that the response was selected by, as a flat list: name, value, name, value, …
+    /// The request fields that have selected the response, as a flat list: name, value, name, …
     public var selecting: [String]
-    /// When it answered last, roughly.
+    /// The approximate time of the last use.
     public var usedAt: Timestamp
-    /// Bytes of its body in the table `bodies`; nil if none is kept.
+    /// The size of the body in the table `bodies`, in bytes; nil if no body is stored.
     public var bodySize: Int?
-    /// The parts of the representation that the body consists of; nil for a whole one.
+    /// The parts of the representation in the body; nil for a whole representation.
     public var parts: BodyParts?
 
-    /// What rules need to know of a response; with the size of its body if that is stored too.
+    /// Creates the caching part of an entry.
     public init(requestedAt: Timestamp, selecting: [String] = [], usedAt: Timestamp, bodySize: Int? = nil, parts: BodyParts? = nil) {
         self.parts = parts
         self.requestedAt = requestedAt
@@ -26,17 +26,19 @@ public struct ResponseCaching: Sendable, Hashable {
 }
 
 extension ResponseEntry {
-    /// Whether an entry of parts says which; that of a whole response always does.
+    /// Whether the parts of a partial response can be decoded; true for a whole response.
     package var hasReadableParts: Bool { request.endpoint != "*part" || status == 206 && caching?.parts != nil }
 
-    /// What the entry counts for in the size of a cache, in bytes: about what it takes up in the store, its body included. Nil if it is not a
-    /// cache's own: those of walks are the mirror's.
+    /// The share of the entry in the size of a cache, in bytes; nil if it is not a cache's entry.
+    ///
+    /// It approximates the space in the store, including the body. Entries of scans belong to a
+    /// mirror.
     package var cacheCost: Int? {
         guard let caching, walk == nil else { return nil }
         var cost = 400 + 2 * request.url.utf8.count + (metadata?.utf8.count ?? 0) + (caching.bodySize ?? 0)
         for text in headers { cost += text.utf8.count + 4 }
         for text in caching.selecting { cost += text.utf8.count + 4 }
-        // In the entry, and in the table of members.
+        // A record is stored in the entry and in the table of members.
         for record in listed { cost += 2 * record.storageKey.count + 30 }
         return cost
     }
@@ -51,7 +53,7 @@ extension StoreAccess {
         }
     }
 
-    /// Nothing is written for entries that are not a cache's, before and after.
+    /// Updates the totals of caches. Nothing is written if neither entry is a cache's.
     func count(_ old: ResponseEntry?, _ new: ResponseEntry?) throws {
         let before = old?.cacheCost, after = new?.cacheCost
         guard before != after else { return }
@@ -68,7 +70,7 @@ extension StoreAccess {
 }
 
 extension StoreReader {
-    /// How many entries caches have in this store, and how large they are.
+    /// The number and the size of the entries that caches have in this store.
     public var cacheTotals: CacheTotals {
         get throws { try access.cacheTotals }
     }

@@ -1,36 +1,41 @@
 internal import LMDB
 
-/// The entry of one response.
+/// The entry of a response: its request, status, validators, times and listed records.
 public struct ResponseEntry: Sendable, Hashable {
+    /// The key of the request.
     public var request: RequestKey
+    /// The HTTP status.
     public var status: Int
-    /// Header fields that are needed later, in order, as a flat list: name, value, name, value, …
+    /// The header fields that are needed later, in order, as a flat list: name, value, name, …
     public var headers: [String]
-    /// When the response was made or last confirmed by a 304.
+    /// The time when the response was fetched or last confirmed by a 304.
     public var validatedAt: Timestamp
+    /// The time when the response was fetched.
     public var fetchedAt: Timestamp
-    /// The scan that it belongs to.
+    /// The number of the scan that the page belongs to.
     public var scan: UInt64
-    /// How many elements its list had, records that were skipped included.
+    /// The number of elements of the list, including skipped ones.
     public var count: Int
-    /// The records that it lists, in its order.
+    /// The listed records, in the order of the response.
     public var listed: [ListedRecord]
-    /// Metadata by key path, as JSON text.
+    /// The metadata of the response, as JSON text.
     public var metadata: String?
-    /// What distinguishes the walk over pages that it belongs to from others; nil if it belongs to none.
+    /// The identity of the scan that the page belongs to; nil if there is none.
     public var walk: String?
-    /// How many elements of its list are not among the listed records though the server meant one: they have no usable key.
+    /// The number of elements without a usable key: records that are not in `listed`.
     public var skipped: Int
-    /// What a cache needs beside; nil if none has written it.
+    /// The part for caches; nil if no cache has written the entry.
     public var caching: ResponseCaching?
-    /// Whether it may not be used without asking the server: an unsafe method may have changed what it is about.
+    /// Whether the server must be asked before use: an unsafe method may have changed the resource.
     public var isInvalidated: Bool
-    /// The URL of the API that answered, if redirects led to it: the base of relative links. Nil
-    /// for the URL of the request.
+    /// The URL of the API that answered after redirects: the base of relative links.
+    ///
+    /// Nil if the URL of the request answered.
     public var answeredBy: String?
-    /// Where the page is in its list; nil if that is not known, and for the first page.
+    /// The position of the page in its list; nil for the first page, and if it is unknown.
     public var position: ListPosition?
 
+    /// Creates an entry.
     public init(
         request: RequestKey, status: Int, headers: [String], fetchedAt: Timestamp, validatedAt: Timestamp, scan: UInt64,
         count: Int, listed: [ListedRecord], metadata: String? = nil, walk: String? = nil, skipped: Int = 0, caching: ResponseCaching? = nil,
@@ -96,7 +101,7 @@ public struct ResponseEntry: Sendable, Hashable {
         position = ListPosition(row)
     }
 
-    /// The parts that the body of a row's response consists of; nil for a whole one, and for parts that cannot be read.
+    /// The parts in the body of a row's response; nil for a whole response and unreadable parts.
     static func parts(_ row: RowView) -> BodyParts? {
         guard let length = row.number(ID.wholeLength), let bytes = row.rawBytes(ID.parts), let parts = BodyParts(bytes, length: length),
             parts.size == row.number(ID.bodySize)
@@ -104,13 +109,15 @@ public struct ResponseEntry: Sendable, Hashable {
         return parts
     }
 
-    /// Whose entry a row is, without the records that it lists.
+    /// The scan and the request of a row, without the listed records.
     static func origin(_ row: RowView) -> (walk: String?, request: RequestKey)? {
         guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else { return nil }
         return (row.text(ID.walk), RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""))
     }
 
-    /// For each: u16 entity, u8 length, storage key. Until the closure returns false.
+    /// Calls the closure with each listed record, until it returns false.
+    ///
+    /// Each is encoded as u16 entity, u8 length, storage key.
     static func forEachListed(in bytes: Bytes, _ body: (UInt16, Bytes) throws -> Bool) rethrows {
         var offset = 0
         while offset + 3 < bytes.count {
@@ -164,9 +171,10 @@ public struct ResponseEntry: Sendable, Hashable {
 }
 
 extension ResponseEntry {
-    /// Whether the entry still stands for the answer of the server that an earlier copy of it stands for, and was not invalidated since.
+    /// Whether the entry is of the same response as an earlier copy, and was not invalidated since.
     ///
-    /// A confirmation by a 304 and a note of use change neither. A 304 to a request with the copy's validators counts only then.
+    /// Confirmations by a 304 and notes of use do not change this. Only if it is true, a 304 to a
+    /// request with the copy's validators is valid for the entry.
     package func isUnchanged(since copy: ResponseEntry) -> Bool {
         fetchedAt == copy.fetchedAt && status == copy.status && count == copy.count && skipped == copy.skipped
             && (copy.isInvalidated || !isInvalidated) && metadata == copy.metadata && validators == copy.validators && listed == copy.listed
@@ -182,12 +190,14 @@ extension ResponseEntry {
 }
 
 extension ResponseEntry {
-    /// Where a response is found.
+    /// The tables that refer to a response.
     package enum Place { case requests, urls, members }
 
-    /// Calls the closure with every entry that other tables have for the response: table, key, value.
+    /// Calls the closure with every entry of other tables for the response: table, key, value.
     ///
-    /// - Parameter format: of the store.
+    /// - Parameters:
+    ///   - id: the id of the response.
+    ///   - format: the format of the store.
     package func forEachPlace(_ id: UInt64, format: Int, _ body: (Place, Bytes, Bytes) throws -> Void) rethrows {
         var key = ByteWriter()
         try request.digest.withKey(format: format) { digest in

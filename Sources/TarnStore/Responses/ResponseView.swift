@@ -1,8 +1,8 @@
-// An entry of a response as it stands in the store: what a hit needs of it, without copying the records that it lists.
+// A borrowed view of a response's entry: a cache hit reads it without copying the listed records.
 
 internal import LMDB
 
-/// An entry, lent for the time of a transaction.
+/// An entry that is borrowed for the duration of a transaction.
 package struct ResponseView {
     package let id: UInt64
     package let row: RowView
@@ -34,7 +34,10 @@ package struct ResponseView {
     package var position: ListPosition? { ListPosition(row) }
     package var isCaches: Bool { requestedAt != nil && walk == nil }
 
-    /// The URL that was requested. Entries of whole responses have the scope behind it, after a `#`, which no URL of a request has.
+    /// The requested URL.
+    ///
+    /// In entries of whole responses the scope follows it, after a `#`, which no URL of a request
+    /// has.
     package var requestURL: String {
         let url = url
         guard endpoint.hasPrefix("*"), let mark = url.utf8.lastIndex(of: UInt8(ascii: "#")) else { return url }
@@ -47,21 +50,21 @@ package struct ResponseView {
         return texts
     }
 
-    /// The records that it lists, in its order: root entity, storage key.
+    /// Calls the closure with root entity and storage key of each listed record, in order.
     package func forEachListed(_ body: (UInt16, Bytes) throws -> Bool) rethrows {
         guard let bytes = row.rawBytes(ID.listed) else { return }
         try ResponseEntry.forEachListed(in: bytes, body)
     }
 
-    /// How many elements its list had.
+    /// The number of elements of the list.
     package var count: Int { row.number(ID.count) ?? 0 }
 
-    /// All of it, copied.
+    /// A copy of the whole entry.
     package var entry: ResponseEntry? { ResponseEntry(row) }
 }
 
 extension StoreAccess {
-    /// The entry of a request, by the digest of its key.
+    /// The entry of a request, found by the digest of its key.
     package func responseView(_ request: RequestDigest) throws -> ResponseView? {
         guard let id = try responseID(request) else { return nil }
         return try responseView(id: id)
@@ -71,16 +74,18 @@ extension StoreAccess {
         try withUnsafeBytes(of: id.bigEndian) { key in try systemRow(of: key, in: state.responses, "responses").map { ResponseView(id, $0) } }
     }
 
-    /// The entries of a URL in a scope, until the closure returns false. Entries of longer URLs are not looked at.
+    /// Calls the closure with the entries of a URL in a scope, until it returns false.
+    ///
+    /// Entries of longer URLs are not examined.
     package func forEachResponse(to url: String, scope: String, _ body: (ResponseView) throws -> Bool) throws {
-        // Of URLs beyond 400 bytes the table has no more than these.
+        // The table has only the first 400 bytes of a URL.
         try forEachResponseID(withPrefix: url, scope: scope, isWhole: true) { id in
             guard let view = try responseView(id: id) else { return true }
             return view.url == url ? try body(view) : true
         }
     }
 
-    /// The entries of whole responses to a URL, of all scopes, until the closure returns false.
+    /// Calls the closure with the whole responses to a URL, of all scopes, until it returns false.
     package func forEachWholeResponse(to url: String, _ body: (ResponseView) throws -> Bool) throws {
         try forEachResponseID(withPrefix: url + "#", scope: "") { id in
             guard let view = try responseView(id: id) else { return true }
@@ -88,9 +93,11 @@ extension StoreAccess {
         }
     }
 
-    /// The ids of the entries whose URL begins with a text, as far as the table of URLs knows it (400 bytes), until the closure returns false.
+    /// Calls the closure with the ids of entries by prefix of their URL, until it returns false.
     ///
-    /// - Parameter isWhole: whether the text is the whole URL.
+    /// The table of URLs has only the first 400 bytes of a URL.
+    ///
+    /// - Parameter isWhole: whether the prefix is the whole URL.
     package func forEachResponseID(withPrefix prefix: String, scope: String, isWhole: Bool = false, _ body: (UInt64) throws -> Bool) throws {
         var start = ByteWriter()
         start.append(scope)
@@ -105,7 +112,7 @@ extension StoreAccess {
         }
     }
 
-    /// Entries in the order of their ids, from one on, until the closure returns false.
+    /// Calls the closure with entries in the order of their ids, until it returns false.
     package func forEachResponse(from id: UInt64 = 0, _ body: (ResponseView) throws -> Bool) throws {
         let cursor = try raw.cursor(state.responses)
         defer { cursor.close() }
@@ -118,14 +125,15 @@ extension StoreAccess {
         }
     }
 
-    /// The scopes of those who ask that have entries.
+    /// The auth scopes that have entries.
     package func responseScopes() throws -> Set<String> {
         var scopes: Set<String> = []
         let cursor = try raw.cursor(state.urls)
         defer { cursor.close() }
         var entry = try cursor.first(), start = ByteWriter()
         while let (key, _) = entry {
-            // A scope is a digest, and a URL begins with http: the first of a scope is enough.
+            // A scope is a digest, and a URL begins with http: the first entry of a scope is
+            // enough.
             let end = (0..<max(0, key.count - 3)).first { key[$0] == 0x68 && key[$0 + 1] == 0x74 && key[$0 + 2] == 0x74 && key[$0 + 3] == 0x70 }
             guard let end else {
                 entry = try cursor.next()
@@ -159,26 +167,26 @@ extension StoreAccess {
 }
 
 extension StoreWriter {
-    /// Takes an entry out of the store, with its body.
+    /// Removes an entry with its body.
     package mutating func removeResponse(id: UInt64) throws { try access.remove(responseID: id) }
 
-    /// Keeps a part of a response behind the parts that are stored, which the entry must announce.
+    /// Appends a part of a response to the stored parts; the entry must declare the new size.
     ///
-    /// - Parameter position: the size of the stored body; what is stored beyond it is replaced.
+    /// - Parameter position: the size of the stored body; bytes beyond it are replaced.
     package mutating func appendResponse(_ entry: ResponseEntry, body: [UInt8], at position: Int) throws {
         precondition(entry.caching?.bodySize == position + body.count, "an entry says how large its body is")
         let id = try access.put(entry, sequence: sequence, keepsBody: true)
         try access.appendBody(body, of: id, at: position)
     }
 
-    /// Notes that nothing of an entry may be used without asking the server.
+    /// Marks an entry as unusable until the server has confirmed it.
     package mutating func invalidateResponse(id: UInt64) throws {
         guard var entry = try access.response(id: id), !entry.isInvalidated else { return }
         entry.isInvalidated = true
         _ = try access.put(entry, sequence: sequence)
     }
 
-    /// Notes when entries of a cache have answered last.
+    /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {
             guard var entry = try access.response(id: id), var caching = entry.caching, caching.usedAt < moment else { continue }

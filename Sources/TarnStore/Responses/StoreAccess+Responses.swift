@@ -1,4 +1,4 @@
-// What is kept of a response: not its body, but the keys of the records that it lists, its validators and its metadata.
+// Storage of response entries: the keys of the listed records, validators and metadata.
 
 internal import LMDB
 
@@ -20,7 +20,10 @@ extension StoreAccess {
         }
     }
 
-    /// - Parameter keepsBody: whether the stored body stays although the entry declares another size: it is appended to.
+    /// Stores an entry, and replaces the one of the same request.
+    ///
+    /// - Parameter keepsBody: whether the stored body stays although the entry declares another
+    ///   size, since the caller appends to it.
     /// - Returns: the entry's id.
     @discardableResult
     func put(_ entry: ResponseEntry, sequence: UInt64, keepsBody: Bool = false) throws -> UInt64 {
@@ -28,7 +31,8 @@ extension StoreAccess {
         let digest = entry.request.digest
         var id = try responseID(digest)
         let old = try id.flatMap { try response(id: $0) }
-        // A digest cannot stand for two requests in practice; if it did, the newer one replaces the older.
+        // Two requests do not share a digest in practice. If they did, the newer one would replace
+        // the older.
         if id == nil || old == nil {
             let next = try raw.number(state.meta, key: MetaKey.nextResponse) + 1
             try raw.put(state.meta, key: MetaKey.nextResponse, number: next)
@@ -41,7 +45,7 @@ extension StoreAccess {
         }
         guard let id else { return 0 }
         try count(old, entry)
-        // One of the same size is kept, or written over.
+        // A body of the same size is kept or overwritten.
         if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize { try removeBody(of: id, size: size) }
         let before = Set(old?.listed ?? [])
         if !before.isEmpty {
@@ -74,7 +78,7 @@ extension StoreAccess {
         _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) }
     }
 
-    /// A list without one of its records is no longer what the server said.
+    /// Removes the responses that list a record: without it they differ from the server's lists.
     func removeResponses(listing entity: UInt16, _ storageKey: Bytes) throws {
         var ids: [UInt64] = []
         try forEachResponse(listing: entity, storageKey) {
@@ -84,7 +88,7 @@ extension StoreAccess {
         for id in ids { try remove(responseID: id) }
     }
 
-    /// The ids of the responses that list a record, until the closure returns false.
+    /// Calls the closure with the ids of the responses that list a record, until it returns false.
     func forEachResponse(listing entity: UInt16, _ storageKey: Bytes, _ body: (UInt64) throws -> Bool) throws {
         var prefix = ByteWriter()
         prefix.appendBigEndian(entity)
@@ -103,7 +107,7 @@ extension StoreAccess {
 }
 
 extension StoreWriter {
-    /// Keeps what a response said beside its records. Replaces the entry of the same request.
+    /// Stores the entry of a response, and replaces the one of the same request.
     public mutating func putResponse(_ entry: ResponseEntry) throws {
         try access.put(entry, sequence: sequence)
     }

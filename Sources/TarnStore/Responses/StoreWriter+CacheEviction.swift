@@ -1,18 +1,18 @@
-// What goes when a cache has grown too large: roughly what has not answered for the longest time.
+// Cache eviction: approximate LRU.
 
 internal import LMDB
 
 extension StoreWriter {
-    /// Removes entries of a cache until it is within its limits, or until so many are gone.
+    /// Evicts entries of a cache until it is within its limits, or until `count` are removed.
     ///
-    /// Nothing keeps entries in the order of their use: a hit would have to write. Of a few that are picked at random the one goes that
-    /// has not answered for the longest time (as Redis does it).
+    /// No order of use is stored: a hit would have to write. Of a few random entries, the least
+    /// recently used one is evicted, as in Redis.
     ///
     /// - Parameters:
-    ///   - uses: when entries answered that is not noted in the store yet.
-    ///   - kept: an entry that stays, since it was made just now.
-    ///   - random: a number from 0 up to, but not including, 1.
-    /// - Returns: the ids of what was removed.
+    ///   - uses: times of use that are not stored yet.
+    ///   - kept: an entry that stays, since it was just written.
+    ///   - random: returns a number from 0 up to, but not including, 1.
+    /// - Returns: the ids of the removed entries.
     package mutating func evict(
         _ limits: CacheLimits, uses: [UInt64: Timestamp], kept: UInt64? = nil, atMost count: Int, now: Timestamp, random: () -> Double
     ) throws -> [UInt64] {
@@ -25,9 +25,12 @@ extension StoreWriter {
         return removed
     }
 
-    /// Removes entries of a cache that are older than a limit, from an id on, looking at so many.
+    /// Removes entries of a cache that were confirmed before a moment, examining a limited number.
     ///
-    /// - Returns: how many were removed, and where to go on; nil at the end.
+    /// - Parameters:
+    ///   - id: the first id to examine.
+    ///   - looking: the maximum number of entries to examine.
+    /// - Returns: the number of removed entries, and the id to continue with; nil at the end.
     package mutating func removeExpired(before moment: Timestamp, from id: UInt64, looking: Int) throws -> (removed: Int, next: UInt64?) {
         var expired: [UInt64] = [], next: UInt64?, seen = 0
         try access.forEachResponse(from: id) { view in
@@ -55,7 +58,7 @@ extension StoreAccess {
         for _ in 0..<StoreAccess.samples {
             let start = UInt64(Double(last) * random()) + 1
             guard let view = try cacheEntry(from: start, except: kept) ?? cacheEntry(from: 0, except: kept) else { return nil }
-            // What is too old to be used goes before everything else.
+            // An entry beyond the age limit is evicted first.
             if let age = limits.age, view.validatedAt < now.earlier(bySeconds: age) { return view.id }
             let usedAt = max(view.usedAt, uses[view.id] ?? view.usedAt)
             if victim.map({ usedAt < $0.usedAt }) ?? true { victim = (view.id, usedAt) }
@@ -63,7 +66,7 @@ extension StoreAccess {
         return victim?.id
     }
 
-    /// The first entry of a cache from an id on.
+    /// The first entry of a cache at or after an id.
     private func cacheEntry(from id: UInt64, except kept: UInt64?) throws -> (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)? {
         var found: (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)?
         try forEachResponse(from: id) { view in

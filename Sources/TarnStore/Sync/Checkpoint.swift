@@ -1,57 +1,63 @@
-// How far a mirror has come: saved in the same transaction as the records of a page.
+// Checkpoints: the progress of a mirror, saved in the same transaction as the records of a page.
 
 internal import LMDB
 
-/// The progress of one walk over the pages of an endpoint.
+/// The progress of one scan over the pages of an endpoint.
 public struct Checkpoint: Sendable, Hashable {
+    /// The state of a scan.
     public enum State: String, Sendable, Hashable {
-        /// Some pages are committed, others are still to come.
+        /// Some pages are committed, others are not yet fetched.
         case underWay
-        /// The last scan reached the end without an error.
+        /// The last scan has reached the end without an error.
         case complete
     }
 
+    /// The state of the scan.
     public var state: State
-    /// What the scan was about (its first URL, its mapping): progress of another plan is not continued.
+    /// A digest of the scan's first URL and mapping: a scan of another plan does not resume it.
     public var plan: String
-    /// The URL of the next page to ask for, while the scan is under way.
+    /// The URL of the next page while the scan is under way.
     public var nextURL: String?
-    /// What distinguishes one scan from another.
+    /// The number of the scan, higher than that of the previous one.
     public var scan: UInt64
-    /// Pages and records that this scan has committed.
+    /// Pages that this scan has committed.
     public var pages: Int
+    /// Records that this scan has committed.
     public var records: Int
-    /// When the scan began, and when the last complete one ended.
+    /// The time when the scan began.
     public var startedAt: Timestamp
+    /// The time when the last complete scan ended; nil if there was none.
     public var completedAt: Timestamp?
-    /// Elements of the scan's lists that have no usable key: what they stand for is not known.
+    /// Elements of the scan's lists without a usable key: their records are unknown.
     public var skipped: Int
-    /// Whether records that the complete scan did not list are still to be looked at.
+    /// Whether the orphans of the complete scan are still to be looked for.
     public var hasOrphans: Bool
-    /// What all pages of the scan have noted their records under; nil if they, or some of them, have not.
+    /// The name under which all pages of the scan have noted their records; nil if not all have.
     public var members: String?
-    /// The sync in which the walk was begun, completed or passed by last; of a sync's own
-    /// checkpoint its id. Nil if no sync has an id.
+    /// The sync in which the scan was last begun, completed or passed by; nil if there is none.
+    ///
+    /// In a sync's own checkpoint it is the id of that sync.
     public var sync: UInt64?
-    /// Why that sync has passed the walk by; nil if it has not.
+    /// The reason why that sync has passed by the scan; nil if it has not.
     public var failure: Failure?
-    /// Of a sync's own checkpoint: when the last of its attempts that has committed a page began.
+    /// The time when the last attempt began that has committed a page; in a sync's own checkpoint.
     public var continuedAt: Timestamp?
 
-    /// What has ended the walk for one parent, so that the others go on.
+    /// The failure that has stopped the scan for one parent, while the others continue.
     public struct Failure: Sendable, Hashable {
-        /// What failures of several parents are counted by, such as `403`.
+        /// The kind by which failures of several parents are counted, such as `403`.
         public var kind: String
-        /// With the request.
+        /// The description of the failure, with the request.
         public var text: String
 
-        /// A failure of a kind.
+        /// Creates a failure.
         public init(kind: String, text: String) {
             self.kind = kind
             self.text = text
         }
     }
 
+    /// Creates a checkpoint.
     public init(
         state: State, plan: String, nextURL: String?, scan: UInt64, pages: Int, records: Int, startedAt: Timestamp,
         completedAt: Timestamp?, skipped: Int = 0, hasOrphans: Bool = false, members: String? = nil
@@ -111,7 +117,7 @@ public struct Checkpoint: Sendable, Hashable {
     }
 }
 
-/// Names of checkpoints are keys of LMDB: a long one becomes a digest, as a long primary key does.
+/// The key of a checkpoint: a long name becomes a digest, as a long primary key does.
 private func storageKey(ofCheckpoint name: String) -> [UInt8] { RecordKey(name).storageKey }
 
 extension StoreAccess {
@@ -121,7 +127,7 @@ extension StoreAccess {
         }
     }
 
-    /// Every checkpoint, by name.
+    /// Calls the closure with every checkpoint and its name.
     package func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
         let cursor = try raw.cursor(state.checkpoints)
         defer { cursor.close() }
@@ -136,14 +142,14 @@ extension StoreAccess {
 }
 
 extension StoreReader {
-    /// Every checkpoint with its name, in the order of names.
+    /// Calls the closure with every checkpoint and its name, in the order of names.
     public func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
         try access.forEachCheckpoint(body)
     }
 }
 
 extension StoreWriter {
-    /// Saves progress under a name, with everything else in this transaction.
+    /// Saves a checkpoint under a name, within this transaction.
     public mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
         try storageKey(ofCheckpoint: name).withUnsafeBytes { key in
             try checkpoint.store(access.raw, access.state.checkpoints, key, sequence: sequence)

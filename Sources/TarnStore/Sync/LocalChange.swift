@@ -1,40 +1,41 @@
-// Records that were changed here and not yet at the server: the marks that an import respects.
+// Local changes that have not reached the server: marks that an import respects.
 
 internal import LMDB
 
-/// A change of a record that the server does not know yet.
+/// A local change of a record that has not reached the server.
 ///
-/// The mark is written in the transaction of the change, and stays until it is cleared: when the change has reached the server, or is
-/// given up. What an import does with a marked record is declared by its mapping.
+/// The mark is written in the transaction of the change. It stays until it is cleared, when the
+/// change has reached the server or is abandoned. The mapping declares how an import treats a
+/// marked record.
 public struct LocalChange: Sendable, Hashable {
-    /// What was done here with the record as a whole.
+    /// The local operation on the record as a whole.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// The record was made here; the server does not have it.
+        /// The record was created locally; the server does not have it.
         case create
-        /// Fields of it, or all, were changed here.
+        /// Some or all of its fields were changed locally.
         case update
-        /// It was deleted here; the server still has it.
+        /// The record was deleted locally; the server still has it.
         case delete
     }
 
-    /// The entity that was named when the record was changed.
+    /// The entity that the change has named.
     public var entity: String
-    /// The key of the record, which is there no more if it was deleted.
+    /// The key of the record, which is no longer stored if it was deleted.
     public var key: RecordKey
-    /// What the server has to be told.
+    /// The operation that the server has to perform.
     public var operation: Operation
-    /// The fields that were changed, in the order of the catalog; empty for the whole record.
+    /// The changed fields, in the order of their ids; empty for the whole record.
     public var fields: [String]
-    /// When the record was marked first.
+    /// The time of the first unsent change.
     public var since: Timestamp
-    /// What responses have said meanwhile about fields that kept their local value.
+    /// The server's values, from later responses, of fields that kept their local value.
     public var server: [Record.Field]
-    /// Whether a response has said meanwhile that the record is no more.
+    /// Whether a later response has reported that the record no longer exists.
     public var isGoneAtServer: Bool
 }
 
 extension StoreAccess {
-    /// Whether any record is marked: what everything else about marks is asked after.
+    /// Whether any record is marked: without marks, all other checks are skipped.
     package var hasLocalChanges: Bool {
         get throws { try state.local.map { try raw.statistics($0).entries > 0 } ?? false }
     }
@@ -93,7 +94,7 @@ extension StoreAccess {
 }
 
 extension StoreReader {
-    /// The mark of a record that was changed here and not yet at the server; nil if there is none.
+    /// The mark of a record with a local change that has not reached the server; nil if none.
     ///
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`.
     public func localChange(_ entity: String, _ key: RecordKey) throws -> LocalChange? {
@@ -104,14 +105,14 @@ extension StoreReader {
         }
     }
 
-    /// Every marked record, in the order of entities and keys, until the closure returns false.
+    /// Calls the closure with every mark, by entity and key, until it returns false.
     public func forEachLocalChange(_ body: (LocalChange) throws -> Bool) throws { try access.forEachLocalChange(body) }
 }
 
 extension StoreWriter {
-    /// Stores values of a record, as ``put(_:_:_:)`` does, and marks them as changed here.
+    /// Stores values of a record, as ``put(_:_:_:)`` does, and marks them as changed locally.
     ///
-    /// A record that was not there is marked as made here, with all of its fields.
+    /// A record that was not stored is marked as created locally, with all of its fields.
     ///
     /// - Throws: as `put`.
     public mutating func putLocally(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
@@ -124,10 +125,12 @@ extension StoreWriter {
         try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }
 
-    /// Deletes a record, as ``delete(_:_:)-(String,_)`` does, and marks it, so that no import brings it back until the mark is cleared. Of a
-    /// record that was made here, and that the server has never had, nothing stays.
+    /// Deletes a record, as ``delete(_:_:)-(String,_)`` does, and marks it.
     ///
-    /// - Returns: whether it was there.
+    /// No import restores the record until the mark is cleared. If the record was created locally,
+    /// so that the server has never had it, no mark is left.
+    ///
+    /// - Returns: whether the record was stored.
     /// - Throws: as `delete`.
     @discardableResult
     public mutating func deleteLocally(_ entity: String, _ key: RecordKey) throws -> Bool {
@@ -139,12 +142,14 @@ extension StoreWriter {
         return true
     }
 
-    /// Marks a record as changed here, in this transaction.
+    /// Marks a record as changed locally, within this transaction.
     ///
-    /// The marks of several changes of one record add up: their fields are united, what was made here stays so, what is made again after it
-    /// was deleted here is changed as a whole, and a deletion counts more than all else.
+    /// Marks of several changes of a record are combined. Their fields are united. A record that
+    /// was created locally stays so. A record that is created again after a local deletion is
+    /// changed as a whole. A deletion has precedence over all other changes.
     ///
-    /// - Parameter fields: names of attributes and relationships that are stored in the record; none for the whole record.
+    /// - Parameter fields: names of attributes and relationships that are stored in the record;
+    ///   empty for the whole record.
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.unknownField`.
     public mutating func markLocal(
         _ entity: String, _ key: RecordKey, _ operation: LocalChange.Operation = .update, fields: [String] = []
@@ -162,7 +167,7 @@ extension StoreWriter {
         }
     }
 
-    /// Marks a stored record whose fields were changed here.
+    /// Marks a stored record whose fields were changed locally.
     mutating func markUpdated(_ entity: Catalog.Entity, _ storageKey: Bytes, _ fields: [UInt16]) throws {
         let access = access
         let (kind, whole) = try access.lending {
@@ -174,11 +179,11 @@ extension StoreWriter {
         try mark(.update, access.catalog.entity(id: kind) ?? entity, storageKey, fields, try access.localMark(entity.root, storageKey)) { whole ?? [] }
     }
 
-    /// Marks a record that was deleted here and is not in the store any more.
+    /// Marks a record that was deleted locally and is no longer stored.
     ///
     /// - Parameters:
-    ///   - known: the mark that it had.
-    ///   - whole: the tuple of a key that the storage key is only the digest of.
+    ///   - known: the previous mark of the record.
+    ///   - whole: the tuple of the whole key, if the storage key is only its digest.
     mutating func markDeleted(_ kind: UInt16, _ storageKey: Bytes, _ known: LocalMark?, whole: [UInt8]?) throws {
         guard let entity = access.catalog.entity(id: kind) else { return }
         try mark(.delete, entity, storageKey, [], known) { whole ?? [] }
@@ -192,7 +197,7 @@ extension StoreWriter {
         case (nil, _), (_, .delete): mark.operation = operation
         // The server has never had it.
         case (.create?, _): mark.operation = .create
-        // The server has it still.
+        // The server still has it.
         case (.update?, _), (.delete?, _): mark.operation = .update
         }
         let wasWhole = known.map { $0.operation != .update || $0.fields.isEmpty } ?? false
@@ -201,11 +206,12 @@ extension StoreWriter {
         try access.put(mark, entity.root, storageKey, sequence: sequence)
     }
 
-    /// Clears the mark of a record: its change has reached the server, or is given up.
+    /// Clears the mark of a record: its change has reached the server, or is abandoned.
     ///
     /// - Parameters:
-    ///   - fields: the fields whose change is done; the others stay marked. Nil for all.
-    ///   - takingServer: whether these fields get the values that responses have said meanwhile. Then the local ones are lost.
+    ///   - fields: the fields whose change is finished; the others stay marked. Nil for all.
+    ///   - takingServer: whether these fields get the server's values from later responses. The
+    ///     local values are lost then.
     /// - Returns: whether there was a mark.
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.unknownField`.
     @discardableResult

@@ -1,15 +1,15 @@
 internal import LMDB
 
-/// A mark as it stands in the table.
+/// The mark of a local change, as it is stored.
 package struct LocalMark {
     package var operation: LocalChange.Operation
-    /// Ids of fields, ascending; empty for all.
+    /// The ids of the changed fields, ascending; empty for all fields.
     package var fields: [UInt16]
     var since: Timestamp
-    /// The values of a row's body: fields that were kept, as the server has them.
+    /// The server's values of fields that kept their local value, encoded as in a row's body.
     package var server: [(field: UInt16, value: [UInt8])] = []
     package var isGoneAtServer = false
-    /// The tuple of a key that the storage key is only the digest of.
+    /// The tuple of the whole key, if the storage key is only its digest.
     var wholeKey: [UInt8]?
 
     private enum ID {
@@ -17,7 +17,7 @@ package struct LocalMark {
         static let wholeKey: UInt16 = 6, entity: UInt16 = 7
     }
 
-    /// The concrete entity that was named.
+    /// The concrete entity that the caller has named.
     package var entity: UInt16
 
     init(_ operation: LocalChange.Operation, _ fields: [UInt16], entity: UInt16, since: Timestamp) {
@@ -74,9 +74,9 @@ package struct LocalMark {
     /// Whether a field keeps its local value.
     package func covers(_ field: UInt16) -> Bool { fields.isEmpty || fields.contains(field) }
 
-    /// Remembers what the server says of a field.
+    /// Stores the server's value of a field.
     ///
-    /// - Returns: whether that was not known.
+    /// - Returns: whether the value is new.
     package mutating func remember(_ field: UInt16, _ value: EncodedValue) -> Bool {
         let bytes = Array(value.bytes)
         guard let known = server.firstIndex(where: { $0.field == field }) else {

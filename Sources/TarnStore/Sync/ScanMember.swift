@@ -1,18 +1,19 @@
-// What scans have listed: for every walk whose orphans are looked for, when a record was in its lists last.
+// Scan members: for scans with orphan rules, the scan that has listed each record last.
 
 internal import LMDB
 
-/// What is known of one record from the scans of one walk.
+/// The knowledge about one record from the scans of one endpoint.
 ///
-/// The members of all scans of a walk stand in one table, each with the scan that listed it last: those of the current scan
-/// have its number, those of the scans before keep theirs until the scan is complete and they were judged.
+/// The members of all scans are stored in one table, each with the number of the scan that listed
+/// it last. Members of the current scan have its number. Members of earlier scans keep theirs until
+/// the scan is complete and they are decided about.
 package struct ScanMember: Sendable, Hashable {
     package var record: ListedRecord
     /// The scan that listed the record last; 0 if none did.
     package var lastListed: UInt64
-    /// The scan at whose end it was last looked at, since that scan did not list it; 0 if it never was.
+    /// The complete scan that has last decided about the record as unlisted; 0 if none has.
     package var judged: UInt64
-    /// How many complete scans in a row did not list it.
+    /// The number of complete scans in a row that did not list it.
     package var misses: UInt64
 
     package init(_ record: ListedRecord, lastListed: UInt64, judged: UInt64 = 0, misses: UInt64 = 0) {
@@ -22,7 +23,7 @@ package struct ScanMember: Sendable, Hashable {
         self.misses = misses
     }
 
-    /// Nil if it is not an entry of the table.
+    /// Decodes an entry of the table; nil if it is none.
     package init?(_ key: Bytes, _ value: Bytes) {
         guard key.count > ScanMember.walkSize + 2, value.count == 24 else { return nil }
         let entity = UInt16(bigEndian: key.loadUnaligned(fromByteOffset: ScanMember.walkSize, as: UInt16.self))
@@ -32,7 +33,7 @@ package struct ScanMember: Sendable, Hashable {
         misses = value.load(16)
     }
 
-    /// Bytes of a walk's digest in the keys of the table.
+    /// The size of the identity's digest in the keys of the table, in bytes.
     static let walkSize = 16
 
     static func prefix(_ walk: String) -> [UInt8] {
@@ -56,7 +57,9 @@ package struct ScanMember: Sendable, Hashable {
 }
 
 extension StoreAccess {
-    /// Members of a walk in the order of their records, from the first behind `last` on, until the closure returns false.
+    /// Calls the closure with members in the order of their records, until it returns false.
+    ///
+    /// - Parameter last: the record after which to begin; nil for the first.
     package func forEachScanMember(
         of walk: String, after last: ListedRecord? = nil, _ body: (ScanMember) throws -> Bool
     ) throws {
@@ -78,7 +81,7 @@ extension StoreAccess {
         }
     }
 
-    /// Whether anything is known from the scans of a walk.
+    /// Whether there are members of an identity.
     package func hasScanMembers(of walk: String) throws -> Bool {
         var isThere = false
         try forEachScanMember(of: walk) { _ in
@@ -88,12 +91,12 @@ extension StoreAccess {
         return isThere
     }
 
-    /// How many members there are, of all walks.
+    /// The number of members of all identities.
     package var scanMemberCount: Int {
         get throws { try state.scans.map { try raw.statistics($0).entries } ?? 0 }
     }
 
-    /// What the scans of a walk say of a record; nil if none of them has listed it.
+    /// The member of a record; nil if no scan has listed it.
     package func scanMember(_ record: ListedRecord, of walk: String) throws -> ScanMember? {
         guard let table = state.scans else { return nil }
         var key = ByteWriter()
@@ -101,7 +104,7 @@ extension StoreAccess {
         return try raw.get(table, key.bytes).flatMap { ScanMember(key.bytes, $0) }
     }
 
-    /// A copy of a record that a response listed; nil if it is not there any more.
+    /// A copy of a listed record; nil if it is no longer stored.
     package func record(_ listed: ListedRecord) throws -> Record? {
         guard let entity = catalog.entity(id: listed.entity) else { return nil }
         return try listed.storageKey.withUnsafeBytes { key in
@@ -109,12 +112,14 @@ extension StoreAccess {
         }
     }
 
-    /// Whether a record that a response listed was changed here and not yet at the server.
+    /// Whether a listed record has local changes that have not reached the server.
     package func isChangedLocally(_ listed: ListedRecord) throws -> Bool {
         try listed.storageKey.withUnsafeBytes { try localMark(listed.entity, $0) != nil }
     }
 
-    /// Whether a response lists a record that the closure does not take for one of the caller's own.
+    /// Whether a response lists a record, except for the caller's own responses.
+    ///
+    /// - Parameter isOwn: whether a response belongs to the caller.
     package func isListed(_ record: ListedRecord, exceptBy isOwn: (_ walk: String?, _ request: RequestKey) -> Bool) throws -> Bool {
         var isListed = false
         try record.storageKey.withUnsafeBytes { key in
@@ -133,21 +138,21 @@ extension StoreAccess {
 }
 
 extension StoreWriter {
-    /// Notes that a scan of a walk has listed records.
+    /// Notes that a scan has listed records.
     package mutating func noteListed(_ records: [ListedRecord], walk: String, scan: UInt64) throws {
         let table = try access.state.scanTable(), prefix = ScanMember.prefix(walk)
         var key = ByteWriter(), value = ByteWriter()
         try access.raw.willAdd()
         for record in records.sorted(by: ListedRecord.precedes) {
             ScanMember.key(prefix, record, into: &key)
-            // Another process may be ahead.
+            // A scan in another process may be ahead.
             if let known = try access.raw.get(table, key.bytes), known.count == 24, known.load(0, UInt64.self) >= scan { continue }
             ScanMember(record, lastListed: scan).appendValue(to: &value)
             try access.raw.put(table, key.bytes, value.bytes)
         }
     }
 
-    /// Keeps what was found out about a member.
+    /// Stores a member after a decision.
     package mutating func putScanMember(_ member: ScanMember, of walk: String) throws {
         var key = ByteWriter(), value = ByteWriter()
         ScanMember.key(ScanMember.prefix(walk), member.record, into: &key)
@@ -156,14 +161,14 @@ extension StoreWriter {
         try access.raw.put(access.state.scanTable(), key.bytes, value.bytes)
     }
 
-    /// Forgets a member.
+    /// Removes a member.
     package mutating func removeScanMember(_ record: ListedRecord, of walk: String) throws {
         var key = ByteWriter()
         ScanMember.key(ScanMember.prefix(walk), record, into: &key)
         _ = try access.raw.delete(access.state.scanTable(), key.bytes)
     }
 
-    /// Forgets members of a walk, at most `limit` of them.
+    /// Removes members of an identity, at most `limit` of them.
     ///
     /// - Returns: whether none is left.
     package mutating func removeScanMembers(of walk: String, limit: Int) throws -> Bool {

@@ -1,9 +1,9 @@
-// What is left to spend at servers with rate limits: kept for the layer that sends requests, so that it survives a restart.
+// The rate budgets of servers, stored for the layer that sends requests: they survive a restart.
 
 internal import LMDB
 
 extension StoreReader {
-    /// What was saved last by ``StoreWriter/setRequestBudgets(_:)``; nil if nothing was.
+    /// The text that ``StoreWriter/setRequestBudgets(_:)`` has saved last; nil if there is none.
     public var requestBudgets: String? {
         get throws {
             try access.raw.get(access.state.meta, key: MetaKey.requestBudgets).map { String(decoding: $0, as: UTF8.self) }
@@ -12,7 +12,7 @@ extension StoreReader {
 }
 
 extension StoreWriter {
-    /// Saves a text with everything else in this transaction. It is no record: nobody is told of it.
+    /// Saves a text within this transaction. It is no record: observers are not notified.
     public mutating func setRequestBudgets(_ text: String) throws {
         try access.raw.put(access.state.meta, key: MetaKey.requestBudgets, text: text)
     }

@@ -3,29 +3,32 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// How to reach an API.
+/// The description of an API: its URLs, credentials and request policies.
 public struct APIDescription: Sendable, Hashable {
-    /// An absolute `http` or `https` URL without query, fragment and trailing `/`.
+    /// The base URL: absolute, `http` or `https`, without query, fragment and trailing `/`.
     public var base: String
-    /// Other base URLs of the same API, in the same form: a link that begins with one is followed at ``base``.
+    /// Other base URLs of the same API. A link that begins with one is requested at ``base``.
     public var aliases: [String]
-    /// Base URLs of other servers to which links to pages may lead. Requests there carry neither credentials nor ``headers``.
+    /// Base URLs of other servers that links to pages may lead to.
+    ///
+    /// Requests there carry neither credentials nor ``headers``.
     public var follows: [String]
     /// Header fields of every request, in the order of the file.
     public var headers: [HTTPHeaders.Field]
-    /// How requests carry credentials. Secrets themselves are never in the file.
+    /// The authentication of requests. The file contains no secrets.
     public var authentication: Authentication
-    /// How fast requests go.
+    /// The pace of requests.
     public var pace: Pace
     /// Time limits, sizes, proxies and certificates.
     public var transport: CurlTransport.Options
-    /// When a request is sent again.
+    /// The retry policy of requests.
     public var retry: RetryPolicy
-    /// What is to be done with certain answers, of all endpoints; those of an endpoint go before.
+    /// The rules for responses of all endpoints. Those of an endpoint have precedence.
     public var responses: [ResponseRule]
-    /// What is kept of answers to single requests, and when it is used again.
+    /// The policy and the limits of the record cache.
     public var cache: CacheDescription
 
+    /// Creates the description of an API.
     public init(
         base: String, aliases: [String] = [], follows: [String] = [], headers: [HTTPHeaders.Field] = [], authentication: Authentication = .none,
         transport: CurlTransport.Options = CurlTransport.Options(), pace: Pace = Pace(), retry: RetryPolicy = RetryPolicy(), responses: [ResponseRule] = [],

@@ -1,12 +1,14 @@
-// Whether an answer that was imported earlier would be imported in the same way today.
+// Fingerprints of descriptions: a change means that stored responses would be imported differently.
 
 import TarnHTTP
 import TarnImport
 import TarnStore
 
 extension Description {
-    /// A digest of everything that decides what becomes of a response: the schema and the mapping, without what is ignored.
-    /// A stored response with another fingerprint is not asked for conditionally: a 304 would leave new fields empty.
+    /// A digest of the schema and the mapping, without ignored members.
+    ///
+    /// A stored response with another fingerprint is not requested conditionally: a 304 would leave
+    /// new fields empty.
     var fingerprint: String {
         var text = ""
         if mapping.naming.style != .snakeCase { text += "naming \(mapping.naming.style.rawValue)\n" }
@@ -43,13 +45,14 @@ extension Description {
         return String(SHA256.hexadecimal(text).prefix(16))
     }
 
-    /// The same for the answers of one endpoint: it decides where their records are and what they are.
+    /// A digest of everything that determines the import of one endpoint's responses.
     func fingerprint(of endpoint: Endpoint) -> String {
         var text = fingerprint + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
         for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
-        // What a stored answer has to say of the page after it.
+        // The values that a stored response must have for the next page.
         let wants = DescriptionDigest.wants(of: endpoint)
-        // Entries of before have no signs of further pages: they are fetched again, once.
+        // Older entries lack the evidence of further pages: the new fingerprint refetches them
+        // once.
         text += "signs 1\n"
         if !wants.isEmpty { text += "wants \(wants.values) \(wants.record ?? "") \(wants.fields)\n" }
         for metadata in endpoint.metadata { text += "metadata \(metadata.name) \(metadata.path)\n" }
@@ -60,7 +63,10 @@ extension Description {
 }
 
 private enum DescriptionDigest {
-    /// Numbered pages whose end nothing in the body tells need nothing that was not kept before there were other styles.
+    /// The values that pagination needs from a stored response.
+    ///
+    /// Page numbers without an end in the body need no more than was stored before there were other
+    /// styles.
     static func wants(of endpoint: Endpoint) -> PageWants {
         var wants = endpoint.pagination.wants
         if let deep = endpoint.deep { wants.record = deep.path }
@@ -87,7 +93,9 @@ private enum DescriptionDigest {
         }
     }
 
-    /// Nothing if there are no rules: then a store that was filled before there were any is asked as before.
+    /// The text of rules; empty without rules.
+    ///
+    /// So stores from before there were rules stay valid.
     static func text(of rules: FieldRules, _ what: String) -> String {
         guard rules != FieldRules() else { return "" }
         let dates = rules.dates.map { $0.map(\.description).joined(separator: "\n ") } ?? ""

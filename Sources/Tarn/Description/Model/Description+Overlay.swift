@@ -1,13 +1,13 @@
-// An overlay: a second file, laid over what a description says about where values come from, for an API that is still moving.
+// Overlays: files that change the mapping of a description, for an API that is still changing.
 //
-// It is laid over the text, not over what became of it: so everything that is checked in a description is checked in the two
-// together, and an error names the file that it is in.
+// An overlay is merged into the text, not into the values read from it. So the result is validated
+// like any description, and an error names the file that it is in.
 
 import TarnImport
 import TarnStore
 
 extension Description {
-    /// What was read, so that it can be read again with overlays. Says nothing about what a description is.
+    /// The texts of a description, read again with each overlay. It does not affect equality.
     struct Origin: Sendable, Hashable {
         var text: String
         var overlays: [Overlay] = []
@@ -22,19 +22,24 @@ extension Description {
         func hash(into hasher: inout Hasher) {}
     }
 
-    /// This description with the mapping that an overlay makes of it. Everything else stays as it is.
+    /// Returns this description with the mapping of an overlay. Everything else is unchanged.
     ///
-    /// - Parameter path: of a file in the form of a description, with `api` and `entities`, and in them only what says where values
-    ///   come from and how they are taken. Each key takes the place of the description's own; one without a value removes it.
-    /// - Throws: `DescriptionError` with every problem found, those in the overlay with its file: the file cannot be read, names what
-    ///   the description does not have, or says what an overlay cannot.
+    /// - Parameter path: the path of a file in the form of a description. It has `api` and
+    ///   `entities` with only the keys of the mapping. Each key replaces the description's; a key
+    ///   without a value removes it.
+    /// - Throws: `DescriptionError` with every problem: the file cannot be read, names something
+    ///   that the description does not have, or sets a key that an overlay must not set. Problems
+    ///   in the overlay name its file.
     public func applying(overlay path: String) throws(DescriptionError) -> Description {
         try applying(overlay: try Description.text(ofFile: path), file: path)
     }
 
-    /// The same with the text of an overlay.
+    /// Returns this description with the mapping of an overlay's text.
     ///
-    /// - Parameter file: to be named in errors.
+    /// - Parameters:
+    ///   - text: the YAML text of the overlay.
+    ///   - file: the path for errors.
+    /// - Throws: `DescriptionError` with every problem.
     public func applying(overlay text: String, file: String) throws(DescriptionError) -> Description {
         guard var origin else {
             throw DescriptionError([.init(file: file, "this description was made by code, not read: change its mapping instead")])
@@ -49,7 +54,7 @@ extension Description {
 }
 
 extension YAMLValue {
-    /// The same with the file that it is from in every mark.
+    /// Returns the value with the file's path in every mark.
     func from(_ file: String) -> YAMLValue {
         func marked(_ mark: Mark) -> Mark { Mark(line: mark.line, column: mark.column, file: file) }
         let content: Content =

@@ -1,37 +1,41 @@
-// The description file as values: an API, its entities and its endpoints. `DescriptionReader` fills them from YAML.
+// A description file as values: an API, its entities and its endpoints, read by
+// `DescriptionReader`.
 
 import Glibc
 import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// A description file, read and checked: where the store is, how to reach the API, what its records are and how its
-/// JSON becomes records, and what to fetch.
+/// A validated description file: the store, the API, its entities, their mapping, the endpoints.
 ///
 /// <doc:DescriptionFile> is the reference of the format.
 public struct Description: Sendable, Hashable {
-    /// The path of the file, as it was given.
+    /// The path of the file, as the caller has passed it.
     public var file: String
-    /// The path of the store; a relative one in the file has been resolved beside the file.
+    /// The path of the store. A relative path in the file is resolved against the file's directory.
     public var storePath: String
+    /// The description of the API.
     public var api: APIDescription
-    /// Sound: `schema.problems()` is empty.
+    /// The schema of the records. It is valid: `schema.problems()` is empty.
     public var schema: Schema {
         didSet { declareRelationships() }
     }
-    /// What an `Importer` takes: the attributes and relationships as declared, and for each entity
-    /// the relationships that are stored at the other side and may be listed here
+    /// The mapping from JSON to records, for an `Importer`.
+    ///
+    /// It has the declared attributes and relationships. For each entity it also names the
+    /// relationships that the other side stores and that may be listed here
     /// (`EntityMapping.declared`).
     ///
     ///     let importer = try Importer(description.mapping, store.catalog)
     public var mapping: Mapping {
         didSet { declareRelationships() }
     }
-    /// In the order of the file. May be empty.
+    /// The endpoints, in the order of the file; may be empty.
     public var endpoints: [Endpoint]
-    /// Nil if it was made by code.
+    /// The text it was read from; nil if it was created by code.
     var origin: Origin?
 
+    /// Creates a description from values.
     public init(
         file: String, storePath: String, api: APIDescription, schema: Schema, mapping: Mapping, endpoints: [Endpoint]
     ) {
@@ -44,8 +48,9 @@ public struct Description: Sendable, Hashable {
         declareRelationships()
     }
 
-    /// Completes the mapping with every relationship of the schema: a list may be at the side that
-    /// does not store it.
+    /// Adds every relationship of the schema to the mapping.
+    ///
+    /// A list may be at the side that does not store the relationship.
     private mutating func declareRelationships() {
         var completed = mapping
         for entity in schema.entities where !entity.relationships.isEmpty {
@@ -55,23 +60,25 @@ public struct Description: Sendable, Hashable {
         if completed != mapping { mapping = completed }
     }
 
-    /// The largest file that is read.
+    /// The maximum size of a file, in bytes.
     public static let sizeLimit = 10_000_000
 
-    /// Reads and checks a description file.
+    /// Reads and validates a description file.
     ///
-    /// - Parameter transformers: those that the file may name beside the built-in ones.
-    /// - Throws: `DescriptionError` with every problem found: the file cannot be read, is not YAML in UTF-8, or breaks
-    ///   a rule of the format.
+    /// - Parameters:
+    ///   - path: the path of the file.
+    ///   - transformers: transformers that the file may name in addition to the built-in ones.
+    /// - Throws: `DescriptionError` with every problem: the file cannot be read, is not YAML in
+    ///   UTF-8, or breaks a rule of the format.
     public static func load(path: String, transformers: [ValueTransformer] = []) throws(DescriptionError) -> Description {
         try parse(try text(ofFile: path), file: path, transformers: transformers)
     }
 
-    /// The text of a file, which has to be UTF-8.
+    /// The text of a file in UTF-8.
     static func text(ofFile path: String) throws(DescriptionError) -> String {
         let bytes = try read(path)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            // Lines are searched only now: a valid file pays nothing for them.
+            // Lines are split only after a failure: a valid file does not pay for it.
             let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
             throw DescriptionError([.init(file: path, line: line, "not valid UTF-8: save the file as UTF-8 text")])
@@ -79,12 +86,12 @@ public struct Description: Sendable, Hashable {
         return text
     }
 
-    /// Checks the text of a description file.
+    /// Validates the text of a description file.
     ///
     /// - Parameters:
-    ///   - text: YAML.
-    ///   - file: The path to name in errors; a relative store lies beside it. Nothing is read from it.
-    ///   - transformers: those that the text may name beside the built-in ones.
+    ///   - text: the YAML text.
+    ///   - file: the path for errors; a relative store path is resolved against it. It is not read.
+    ///   - transformers: transformers that the text may name in addition to the built-in ones.
     /// - Throws: `DescriptionError` with every problem found.
     public static func parse(
         _ text: String, file: String, transformers: [ValueTransformer] = []
@@ -92,7 +99,7 @@ public struct Description: Sendable, Hashable {
         try parse(Origin(text: text), file: file, transformers: transformers)
     }
 
-    /// The same with overlays, one over the other.
+    /// Validates the text of a description file, with overlays applied in order.
     static func parse(
         _ origin: Origin, file: String, transformers: [ValueTransformer]
     ) throws(DescriptionError) -> Description {
@@ -139,7 +146,7 @@ public struct Description: Sendable, Hashable {
                 }
             }
             bytes += chunk[..<count]
-            // Checked while reading, not before: a device or a pipe has no size to ask for.
+            // Checked while reading, not before: a device or a pipe has no size.
             guard bytes.count <= sizeLimit else { throw tooLarge(path) }
         }
     }

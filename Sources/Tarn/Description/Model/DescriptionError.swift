@@ -1,23 +1,24 @@
-// What is wrong with a description file: every problem with its line, its column and its field.
+// The problems of a description file, each with line, column and field.
 
-/// A description that cannot be used, with every problem that was found (up to ``limit``), in the order of their lines.
+/// The problems that make a description unusable, by line, at most ``limit``.
 public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// How many problems are reported at once. Past that the first ones should be mended first.
+    /// The maximum number of reported problems.
     public static let limit = 20
 
-    /// One problem.
+    /// One problem of a description file.
     public struct Problem: Sendable, Hashable, CustomStringConvertible {
-        /// The path of the file, as it was given.
+        /// The path of the file, as the caller has passed it.
         public var file: String
-        /// Counted from 1. Nil if the problem is about the file as a whole.
+        /// The line, counted from 1; nil if the problem concerns the whole file.
         public var line: Int?
-        /// Counted from 1, in Unicode scalars. Nil if the problem is about the file as a whole.
+        /// The column in Unicode scalars, counted from 1; nil if `line` is nil.
         public var column: Int?
-        /// The dotted path of the field, such as `entities.Issue.attributes.state.values`. Empty if there is none.
+        /// The dotted path of the field: `entities.Issue.attributes.state.values`; may be empty.
         public var field: String
-        /// What is wrong and what to do.
+        /// The problem and its remedy.
         public var message: String
 
+        /// Creates a problem.
         public init(file: String, line: Int? = nil, column: Int? = nil, field: String = "", _ message: String) {
             self.file = file
             self.line = line
@@ -36,7 +37,7 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
             return Problem.oneLine(text + message)
         }
 
-        /// Control characters would break the line, or reach the terminal as commands.
+        /// Escapes control characters, which would break the line or act on the terminal.
         private static func oneLine(_ text: String) -> String {
             var line = String.UnicodeScalarView()
             for scalar in text.unicodeScalars {
@@ -50,12 +51,12 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
         }
     }
 
-    /// Not empty.
+    /// The reported problems; never empty.
     public var problems: [Problem]
-    /// How many more there are than ``problems`` shows.
+    /// The number of problems beyond ``limit``, which ``problems`` omits.
     public var omitted: Int
 
-    /// Sorts the problems by place and keeps the first ``limit``.
+    /// Sorts the problems by location and keeps the first ``limit``.
     public init(_ problems: [Problem]) {
         let sorted = problems.enumerated().sorted { a, b in
             (a.element.line ?? 0, a.element.column ?? 0, a.offset) < (

@@ -1,66 +1,74 @@
-// A named request of an API, as a value.
+// A named request of an API, as a description declares it.
 
 import TarnHTTP
 import TarnImport
 
-/// A named request of an API: what is asked for, where the records are in the answer, and how its pages follow each other.
+/// A named request of an API: its URL, the location of its records, and its pagination.
 public struct Endpoint: Sendable, Hashable {
-    /// Unique in the description.
+    /// The name, unique in the description.
     public var name: String
-    /// `GET`, or another one for an API that is asked by what a body says.
+    /// The HTTP method: `GET`, or another one for an API whose queries are in the body.
     public var method: String
-    /// Appended to the API's base URL. `{name}` stands for a parameter or, below a ``forEach``, `{milestone.number}` for an
-    /// attribute of the record that it is walked for. Begins with `/`; has neither query nor fragment.
+    /// The path template, appended to the API's base URL.
+    ///
+    /// `{name}` is replaced by a parameter or, below a ``forEach``, `{milestone.number}` by an
+    /// attribute of the parent record. It begins with `/` and has neither query nor fragment.
     public var path: String
-    /// In the order of the file. Those that the path names fill it; the others become query parameters in this order.
+    /// The parameters, in the order of the file.
+    ///
+    /// Parameters that the path names replace its variables. The others become query parameters, in
+    /// this order.
     public var parameters: [Parameter]
-    /// What is sent along. A text in it that is `{name}` and nothing else stands for a parameter, as in the path.
+    /// The body of the request. A string that is `{name}` is replaced by a parameter.
     public var body: RequestBody?
-    /// Where the list of records is in the answer.
+    /// The key path of the list of records in the response.
     public var records: KeyPath
-    /// The entity of the listed records; of several, the first.
+    /// The entity of the listed records; the first one if there are several.
     public var entity: String
-    /// Where the records of which entity are, if they are of several; empty if there is one list.
+    /// The key paths and entities of an envelope; empty if there is one list.
     public var envelope: [EnvelopePart]
+    /// The pagination style.
     public var pagination: Pagination
-    /// How a walk goes on where the server refuses pages that are too far in; nil if that is an error.
+    /// The continuation of a scan whose further pages the server refuses; nil if that is an error.
     public var deep: DeepPages?
-    /// How far a walk may go.
+    /// The limits of a scan.
     public var limits: Limits
-    /// Which signs count that there is more than a walk takes.
+    /// The rule for evidence of pages that the pagination does not reach.
     public var more: PageEvidence.Rule
-    /// Set if the endpoint is walked once for every stored record of an entity.
+    /// The parents, if the endpoint is scanned once for every stored record of an entity.
     public var forEach: ForEach?
-    /// What is committed together.
+    /// The pages that one commit contains.
     public var commitUnit: CommitUnit
-    /// What becomes of records that the server no longer lists; nil if they stay.
+    /// The rules for orphans; nil if they stay.
     public var orphans: Orphans?
-    /// What is to be done with certain answers. They go before those of the API.
+    /// The rules for responses. They have precedence over those of the API.
     public var responses: [ResponseRule]
-    /// What is kept of an answer beside its records.
+    /// The metadata of a response that is stored with its entry.
     public var metadata: [Metadata]
-    /// Where it was declared, for error texts: `forge.yaml:41`.
+    /// The location of the declaration, for error texts: `forge.yaml:41`.
     public var place: String
 
-    /// What of a walk is one change of the store: all of it is there, or nothing.
+    /// The part of a scan that is one change of the store.
     public enum CommitUnit: Sendable, Hashable {
-        /// That many pages, and what is left at the end. An endpoint that is walked for every record of an entity counts the pages of all
-        /// its walks: a unit may be of several requests.
+        /// This number of pages, and the remaining ones at the end.
+        ///
+        /// An endpoint with `for_each` counts the pages of all parents: a commit may cover several
+        /// of them.
         case pages(Int)
-        /// All pages of a walk. They are held in memory until then.
+        /// All pages of a scan. They are held in memory until the commit.
         case walk
     }
 
-    /// How far a walk may go, beside ``Mirror/Options/pageLimit``.
+    /// The limits of a scan, in addition to ``Mirror/Options/pageLimit``.
     public struct Limits: Sendable, Hashable {
-        /// Nil for no limit but that of the mirror.
+        /// The maximum number of pages; nil for the mirror's limit only.
         public var pages: Int?
-        /// How many records a walk may list; nil for no limit.
+        /// The maximum number of listed records; nil for no limit.
         public var records: Int?
-        /// Whether a walk ends there quietly, without having seen everything; otherwise that is an error.
+        /// Whether an incomplete scan stops at a limit without an error.
         public var stopsQuietly: Bool
 
-        /// Limits of a walk; none if nothing is said.
+        /// Creates limits of a scan; by default there are none.
         public init(pages: Int? = nil, records: Int? = nil, stopsQuietly: Bool = false) {
             self.pages = pages
             self.records = records
@@ -68,53 +76,57 @@ public struct Endpoint: Sendable, Hashable {
         }
     }
 
-    /// A value of an answer that is kept with its entry, and given back with every answer from the store.
+    /// A value of a response that is stored with its entry and returned with every answer.
     public struct Metadata: Sendable, Hashable {
-        /// Under which it is given back.
+        /// The name of the value in answers.
         public var name: String
-        /// From the document's root.
+        /// The key path from the root of the document.
         public var path: KeyPath
 
-        /// A value under a name.
+        /// Creates a named value.
         public init(_ name: String, _ path: KeyPath) {
             self.name = name
             self.path = path
         }
     }
 
-    /// A named value of a request, not encoded.
+    /// A named value of a request.
     public struct Parameter: Sendable, Hashable {
-        /// As the path or the query has it.
+        /// The name in the path or the query.
         public var name: String
-        /// As it is, before it is encoded.
+        /// The value, not percent-encoded.
         public var value: String
 
-        /// A value for a name.
+        /// Creates a parameter.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The records that an endpoint is walked for.
+    /// The parent records that an endpoint is scanned for.
     public struct ForEach: Sendable, Hashable {
-        /// The entity whose stored records are gone through.
+        /// The entity of the parent records.
         public var entity: String
-        /// The to-one relationship of the listed entity that is set to that record.
+        /// The to-one relationship of the listed entity that refers to the parent.
         public var parent: String?
-        /// How the path names that record: the entity's name with its first letter in lower case.
+        /// The variable of the parent in the path: the entity's name, its first letter lower-cased.
         public var variable: String
 
+        /// Creates the declaration of parent records.
         public init(entity: String, parent: String?, variable: String) {
             self.entity = entity
             self.parent = parent
             self.variable = variable
         }
 
-        /// How paths name a record of an entity.
+        /// The variable of a parent record of an entity.
         public static func variable(of entity: String) -> String { entity.prefix(1).lowercased() + entity.dropFirst() }
     }
 
+    /// Creates an endpoint.
+    ///
+    /// - Precondition: the rules for orphans fit the envelope and the parents.
     public init(
         name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil, records: KeyPath = KeyPath(keys: []), entity: String,
         envelope: [EnvelopePart] = [], pagination: Pagination = .automatic, deep: DeepPages? = nil, limits: Limits = Limits(),
@@ -150,7 +162,7 @@ public struct Endpoint: Sendable, Hashable {
         self.place = place
     }
 
-    /// The names in braces of the path, in order, each once: `owner`, `repo`, `milestone.number`.
+    /// The variables of the path, in order, each once: `owner`, `repo`, `milestone.number`.
     public var pathVariables: [String] {
         (try? PathTemplate(path))?.variables ?? []
     }

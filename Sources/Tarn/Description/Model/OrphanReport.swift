@@ -1,40 +1,41 @@
-/// What the end of a walk found out about records that it did not list.
+/// The findings of a scan about records that it did not list.
 public struct OrphanReport: Sendable, Hashable {
-    /// Whether nothing was to be deleted, only reported.
+    /// Whether records were only reported, not removed.
     public var isDryRun = false
-    /// Records that the server does not list any more, and that were looked at.
+    /// Records that the server no longer lists and that were examined.
     public var candidates = 0
-    /// Of them, those that a walk missed for the first time, and that the next one decides about.
+    /// Candidates that complete scans have not missed often enough yet; a later scan decides.
     public var waiting = 0
-    /// Those that were deleted. What their delete rules took along is not counted.
+    /// Candidates that were deleted, without cascades of delete rules.
     public var deleted = 0
-    /// Those that let go of the record that the endpoint is walked for.
+    /// Candidates whose reference to the parent record was cleared.
     public var unlinked = 0
-    /// Those that a dry run would have deleted or unlinked.
+    /// Candidates that a dry run would have deleted or unlinked.
     public var due = 0
-    /// Those that another response lists.
+    /// Candidates that another response lists.
     public var listedElsewhere = 0
-    /// Those that the description keeps.
+    /// Candidates that a condition of the description keeps.
     public var kept = 0
-    /// Those that the program keeps.
+    /// Candidates that ``Mirror/Options/mayDelete`` keeps.
     public var vetoed = 0
-    /// Those that were changed here and not yet at the server.
+    /// Candidates with local changes that have not reached the server.
     public var changedLocally = 0
-    /// Those that a delete rule keeps.
+    /// Candidates that a delete rule keeps.
     public var denied = 0
-    /// Those that the server still has, as it says when it is asked for them.
+    /// Candidates that the server still has, as individual requests show.
     public var existing = 0
-    /// Why nothing was looked at.
+    /// The reasons why orphans were not looked for.
     public var refusals: [String] = []
-    /// The first of those that were deleted or unlinked, or are due.
+    /// The first records that were deleted or unlinked, or are due.
     public var records: [String] = []
 
-    /// How many are named.
+    /// The maximum number of records in ``records``.
     public static let recordLimit = 20
 
+    /// Creates an empty report.
     public init() {}
 
-    /// Adds the counts of another look; of the named records at most `recordLimit` stay.
+    /// Adds the counts of another report. At most `recordLimit` records stay.
     public mutating func add(_ other: OrphanReport) {
         isDryRun = isDryRun || other.isDryRun
         candidates += other.candidates

@@ -1,46 +1,53 @@
-// What an endpoint says about records that the server no longer lists.
+// The rules of an endpoint for records that the server no longer lists.
 
 public import TarnStore
 
-/// Which records are taken for gone when an endpoint does not list them any more, and what becomes of them.
+/// The rules for orphans: records that the server no longer lists.
 ///
-/// They are looked for only at the end of a complete walk in which every record could be read, and never taken if another stored
-/// response lists them.
+/// Orphans are looked for only after a complete scan in which every record could be read. A record
+/// that another stored response lists is never an orphan.
 public struct Orphans: Sendable, Hashable {
-    /// Which records the endpoint could list.
+    /// The records that an endpoint could list.
     public enum Scope: Sendable, Hashable {
-        /// Those that its earlier walks have listed.
+        /// Records that earlier scans of the endpoint have listed.
         case listed
-        /// Those that belong to the record that it is walked for.
+        /// Records that belong to the parent record of the scan.
         case owner
-        /// Those of its entity that meet a condition.
+        /// Records of the entity that match a condition.
         case matching(Condition)
-        /// All of its entity.
+        /// All records of the entity.
         case entity
     }
 
-    /// What becomes of a record that is taken for gone.
+    /// The action on an orphan.
     public enum Action: String, Sendable, Hashable, CaseIterable {
-        /// They are deleted by their delete rules.
+        /// The record is deleted, with the delete rules of its relationships.
         case delete
-        /// They let go of the record that the endpoint is walked for, and stay.
+        /// The record's reference to the parent is cleared; the record stays.
         case unlink
     }
 
-    /// Among which records those that are gone are looked for.
+    /// The records among which orphans are looked for.
     public var scope: Scope
-    /// How many complete walks in a row must miss a record: pages shift while one walks. One is enough only if the pages are stable.
+    /// The number of complete scans in a row that must miss a record.
+    ///
+    /// Pages shift during a scan: one scan is enough only if the pages are stable.
     public var walks: Int
-    /// Records that stay all the same.
+    /// A condition that keeps a record although it is an orphan.
     public var keep: Condition?
-    /// Whether a walk that lists nothing at all counts, instead of being refused.
+    /// Whether a scan that lists nothing counts; otherwise it is refused.
     public var allowsEmpty: Bool
-    /// What becomes of those that are gone.
+    /// The action on orphans.
     public var action: Action
-    /// The path of a request for one record: what it answers with 404 or 410 is gone at once, what it answers otherwise is not.
-    /// As an endpoint's path; `{issue.number}` is an attribute of the record.
+    /// The path template of a request for one record.
+    ///
+    /// A 404 or 410 makes the record an orphan at once; a success or a redirect shows that it
+    /// exists. `{issue.number}` is replaced by an attribute of the record.
     public var check: String?
 
+    /// Creates rules for orphans.
+    ///
+    /// - Precondition: `walks` is positive.
     public init(
         _ scope: Scope = .listed, walks: Int = 2, keep: Condition? = nil, allowsEmpty: Bool = false, action: Action = .delete,
         check: String? = nil

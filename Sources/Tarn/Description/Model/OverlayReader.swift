@@ -1,23 +1,25 @@
 import TarnImport
 import TarnStore
 
-/// Lays one document over another.
+/// A reader that merges an overlay document into a description document.
 struct OverlayReader {
     typealias Entry = YAMLValue.Entry
 
     let file: String
     private(set) var problems: [DescriptionError.Problem] = []
 
-    /// What an overlay may say of an entity, an attribute and a relationship.
+    /// The keys that an overlay may set in an entity, an attribute and a relationship.
     static let entityKeys = DescriptionReader.mappingKeys + ["attributes", "relationships"]
     static let attributeKeys = ["from", "value", "epoch", "format", "coercion", "nulls", "absent", "fallback", "transform", "naming"]
     static let relationshipKeys = ["from", "value", "nulls", "absent", "to_many", "naming"]
-    /// Of each of these a record has one: another takes its place.
+    /// Groups of keys of which only one may be set: a new one replaces the others.
     private static let exclusive = [["from", "value"], ["epoch", "format"]]
 
     init(file: String) { self.file = file }
 
-    /// - Parameter overlay: with marks that name its file.
+    /// Merges an overlay into a base document.
+    ///
+    /// - Parameter overlay: a document whose marks name its file.
     mutating func lay(_ overlay: YAMLValue, over base: YAMLValue) -> YAMLValue {
         merge(overlay, base, "", keys: ["api", "entities"]) { reader, entry, known in
             entry.key == "api"
@@ -45,7 +47,7 @@ struct OverlayReader {
         }
     }
 
-    /// The long form of what may be written as one value.
+    /// Expands a short form, a single value, to a mapping.
     private static func long(_ value: YAMLValue, _ key: String) -> YAMLValue {
         if case .mapping = value.content { return value }
         return YAMLValue(mark: value.mark, content: .mapping([Entry(key: key, keyMark: value.mark, value: value)]))
@@ -55,9 +57,9 @@ struct OverlayReader {
         problems.append(.init(file: file, line: mark.line, column: mark.column, field: field, message))
     }
 
-    /// Replaces the entries of a mapping by those of another one; one without a value removes it.
+    /// Merges the entries of a mapping into another one; an entry without a value removes one.
     ///
-    /// - Parameter inner: what becomes of an entry that both have; nil if it is replaced.
+    /// - Parameter inner: merges an entry that both have; if it returns nil, the entry is replaced.
     private mutating func merge(
         _ overlay: YAMLValue, _ base: YAMLValue, _ field: String, keys: [String],
         inner: (inout OverlayReader, Entry, YAMLValue) -> YAMLValue? = { _, _, _ in nil }
@@ -92,7 +94,7 @@ struct OverlayReader {
             : Spelling.unknown("key", key, among: keys)
     }
 
-    /// Merges what has names of the author's choice: nothing new may be among them.
+    /// Merges a mapping whose keys are names. The overlay must not add names.
     private mutating func named(
         _ overlay: YAMLValue, _ base: YAMLValue, _ field: String, _ what: String,
         _ body: (inout OverlayReader, YAMLValue, YAMLValue, String) -> YAMLValue

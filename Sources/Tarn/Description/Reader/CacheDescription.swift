@@ -1,16 +1,16 @@
 import TarnHTTP
 import TarnStore
 
-/// How a ``RecordCache`` and `tarn fetch` answer, as a description says it.
+/// The cache section of a description, for a ``RecordCache`` and `tarn fetch`.
 public struct CacheDescription: Sendable, Hashable {
-    /// Where answers come from, if a request does not say it.
+    /// The policy of requests that have none of their own.
     public var policy: CachePolicy
-    /// HTTP's rules, as configured.
+    /// The rules of HTTP, as configured.
     public var rules: CacheRules
-    /// How much is kept.
+    /// The limits of the cache.
     public var limits: CacheLimits
 
-    /// Answers from the store first, for one user, with a million entries or a gibibyte.
+    /// Creates the description of a private cache; by default of a million entries or a gibibyte.
     public init(
         policy: CachePolicy = .cacheFirst, rules: CacheRules = CacheRules(), limits: CacheLimits = CacheLimits(entries: 1_000_000, bytes: 1 << 30)
     ) {

@@ -1,4 +1,4 @@
-// The `api` section: where the server is, and what every request carries.
+// The `api` section: base URLs, naming, and the header fields of every request.
 
 import TarnHTTP
 import TarnImport
@@ -27,7 +27,7 @@ extension DescriptionReader {
         }
     }
 
-    /// The naming convention; it is under `api` because it is the API's: a style, words, or both.
+    /// The naming convention: a style, words, or both. It is in `api` because it is the API's.
     mutating func naming(_ top: Section) -> NamingConvention {
         guard case .mapping(let entries)? = top["api"]?.content,
             let value = entries.first(where: { $0.key == "naming" })?.value
@@ -36,7 +36,7 @@ extension DescriptionReader {
         guard case .mapping(let pairs) = value.content else {
             return NamingConvention(word(section, "naming", "naming style") ?? .snakeCase)
         }
-        // `style` and `words` may be words themselves.
+        // `style` and `words` may also be words of the convention.
         let isLong = pairs.contains { pair in
             if case .mapping = pair.value.content { return pair.key == "words" }
             guard case .scalar(let text, _) = pair.value.content else { return false }
@@ -53,7 +53,7 @@ extension DescriptionReader {
         for entry in self.entries(section, key, of: "words in JSON to words in names") {
             let field = "\(section.path(key)).\(entry.key)"
             guard let word = text(entry.value, field) else { continue }
-            // A word in capitals is an abbreviation, and written so in names.
+            // A word in capitals is an abbreviation, and names keep it so.
             let plain = word == word.uppercased() ? word.lowercased() : word
             for (text, shown, mark) in [(entry.key, entry.key, entry.keyMark), (plain, word, entry.value.mark)] where !isWord(text) {
                 report(field, mark, "\"\(shown)\" is not one word: use the letters a–z and digits, in lower case")
@@ -72,7 +72,7 @@ extension DescriptionReader {
 
     // MARK: Base URLs
 
-    /// The URL without its trailing `/`, or nil, reported.
+    /// The URL without its trailing `/`; nil if it is invalid, with a problem reported.
     private mutating func baseURL(_ text: String, _ field: String, _ mark: Mark?) -> String? {
         if let message = DescriptionReader.problem(ofBaseURL: text) {
             report(field, mark, message)
@@ -83,7 +83,9 @@ extension DescriptionReader {
         return String(base)
     }
 
-    /// RFC 3986 §3, as far as a base URL may use it. The text is not repeated in messages: it may hold a password.
+    /// The problem of a base URL, by RFC 3986 §3; nil if there is none.
+    ///
+    /// Messages do not repeat the URL: it may contain a password.
     private static func problem(ofBaseURL text: String) -> String? {
         let form = "write an absolute URL such as https://api.example.org/v1"
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }) else {
@@ -161,8 +163,9 @@ extension DescriptionReader {
         return fields
     }
 
-    /// Fields that say where a message ends, or that speak to the next machine on the way (RFC 9110 §7.6.1, RFC 9112 §6): the transport sets
-    /// them, and what contradicts it lets one request pass for two.
+    /// Fields that frame a message or concern one connection (RFC 9110 §7.6.1, RFC 9112 §6).
+    ///
+    /// The transport sets them. A contradicting field would make one request pass for two.
     private static let reservedFields: [String: String] = {
         let framing = "the transport sets this header field by the body that it sends"
         let hop = "this header field is about one connection, which is the transport's"

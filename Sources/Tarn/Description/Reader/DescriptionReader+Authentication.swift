@@ -1,5 +1,5 @@
-// The key `auth` of the section `api`: how requests carry credentials, and where those are. Values are never repeated in messages: a
-// misplaced token must not reach a log.
+// The key `auth` of the `api` section: authentication, and the sources of credentials. Messages
+// never repeat values: a misplaced token must not reach a log.
 
 import TarnHTTP
 
@@ -32,7 +32,7 @@ extension DescriptionReader {
 
     // MARK: Secrets
 
-    /// `{ env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, ARGUMENT, …] }`.
+    /// Reads `{ env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, ARGUMENT, …] }`.
     private mutating func secret(_ value: YAMLValue, _ field: String) -> SecretSource? {
         guard case .mapping(let entries) = value.content else {
             report(field, value.mark, "a token does not belong into this file: write \(DescriptionReader.secretForm), and put the secret there")
@@ -67,7 +67,7 @@ extension DescriptionReader {
         return .environment(name)
     }
 
-    /// A path as the file means it: beside itself.
+    /// Resolves a path against the directory of the description file.
     mutating func filePath(_ path: String, _ section: Section, _ key: String) -> String? {
         guard !path.hasPrefix("~") else {
             report(section, key, "~ does not stand for a home directory here: write the whole path, or one relative to this file")
@@ -77,7 +77,7 @@ extension DescriptionReader {
         return file[...slash] + path
     }
 
-    /// What is no secret by itself, such as a user's name: a text, or the place of one.
+    /// Reads a value that need not be secret, such as a user's name: a text or a secret source.
     private mutating func textOrSecret(_ section: Section, _ key: String) -> SecretSource? {
         guard let value = section[key] else { return nil }
         if case .mapping = value.content { return secret(value, section.path(key)) }

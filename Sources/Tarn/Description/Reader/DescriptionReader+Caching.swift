@@ -1,4 +1,4 @@
-// What is kept of answers, and when they are used again: `cache` of the section `api`.
+// The key `cache` of the `api` section: cache policy, rules and limits.
 
 import TarnHTTP
 import TarnStore

@@ -1,4 +1,4 @@
-// The `endpoints` section: the named requests, how their pages follow each other, and what they are walked for.
+// The `endpoints` section: named requests, their paths, parameters and parents.
 
 import TarnHTTP
 import TarnImport
@@ -57,7 +57,7 @@ extension DescriptionReader {
             metadata: metadata, place: "\(file):\(entry.keyMark.line)")
     }
 
-    /// Names to key paths from the root of an answer.
+    /// Reads names and key paths from the root of a response.
     private mutating func metadata(_ section: Section) -> [Endpoint.Metadata] {
         entries(section, "metadata", of: "names to key paths").compactMap { entry in
             let field = "\(section.path("metadata")).\(entry.key)"
@@ -75,7 +75,7 @@ extension DescriptionReader {
 
     mutating func entityName(_ section: Section, _ key: String, _ schema: Schema) -> String? {
         guard let name = text(section, key) else { return nil }
-        // That there are no entities has been reported.
+        // The missing entities are reported already.
         if schema.entities.isEmpty { return name }
         if !schema.entities.contains(where: { $0.name == name }) {
             report(section, key, Spelling.unknown("entity", name, among: schema.entities.map(\.name)))
@@ -84,7 +84,7 @@ extension DescriptionReader {
         return name
     }
 
-    /// A list is as many parameters of one name.
+    /// Reads parameters. A list becomes several parameters of one name.
     private mutating func parameters(_ section: Section) -> [Endpoint.Parameter] {
         entries(section, "with", of: "names to values").flatMap { entry -> [Endpoint.Parameter] in
             let field = "\(section.path("with")).\(entry.key)"
@@ -98,12 +98,12 @@ extension DescriptionReader {
 
     // MARK: Path
 
-    /// Every name of the path has a value, from `with` or from the record of `for_each`.
+    /// Checks that every variable of the path has a value, from `with` or from the parent record.
     private mutating func check(
         _ template: PathTemplate, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section,
         _ schema: Schema
     ) {
-        // Without a readable for_each, its names cannot be judged.
+        // If `for_each` is unreadable, its variables cannot be checked.
         if isReported(in: section.path("for_each")) { return }
         var usesRecord = false
         for name in template.variables {
@@ -115,7 +115,7 @@ extension DescriptionReader {
                     report(at: "\(section.path("with")).\(name)", "for_each gives this its value: remove the line")
                 }
             } else if let value = parameters.first(where: { $0.name == name })?.value {
-                // They would name another resource: RFC 3986 §5.2.4 removes such segments.
+                // Such a value would name another resource: RFC 3986 §5.2.4 removes these segments.
                 if ["", ".", ".."].contains(value) {
                     report(at: "\(section.path("with")).\(name)", "stands in the path and cannot be \"\(value)\" there")
                 }
@@ -131,7 +131,7 @@ extension DescriptionReader {
         }
     }
 
-    /// Every name of the body has a value, too.
+    /// Checks that every variable of the body has a value.
     private mutating func check(_ body: RequestBody?, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section) {
         for name in body?.placeholders ?? [] where !parameters.contains(where: { $0.name == name }) {
             if let forEach, name.hasPrefix(forEach.variable + ".") { continue }

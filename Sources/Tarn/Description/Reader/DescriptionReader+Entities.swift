@@ -1,4 +1,4 @@
-// The `entities` section: what the records are (the schema) and where their values come from (the mapping).
+// The `entities` section: the schema of the records and the mapping of their values.
 
 import TarnImport
 import TarnStore
@@ -18,9 +18,9 @@ extension DescriptionReader {
             schema.entities.append(definition)
             mapping.entities[entry.key] = itsMapping
         }
-        // Conditions are values of attributes, which may be those of a parent further down.
+        // Conditions have values of attributes, which a later parent entity may declare.
         for entry in entries { indexes(of: entry, in: &schema) }
-        // What follows from something reported above would only hide it.
+        // Problems that follow from reported ones would only hide these.
         let fresh = schema.locatedProblems().filter { problem in
             if case .key = problem.part, isReported("entities.\(problem.error.entity ?? "").attributes") {
                 return false
@@ -67,7 +67,7 @@ extension DescriptionReader {
         return (schema, mapping)
     }
 
-    /// The dotted path of what a problem of the schema is about.
+    /// The dotted path of the field that a problem of the schema concerns.
     private static func field(_ problem: SchemaProblem) -> String {
         let entity = "entities.\(problem.error.entity ?? "")"
         func aspect(_ aspect: SchemaProblem.Aspect) -> String {
@@ -140,7 +140,8 @@ extension DescriptionReader {
             let read = attributeType(entry.value, "\(field).type", values: nil)
             return AttributeDefinition(entry.key, read.type, optional: read.isOptional)
         }
-        // A type that cannot be read has been reported; text stands in for it, so that the rest can be checked.
+        // An unreadable type is reported already; string replaces it, so that the rest can be
+        // checked.
         var attribute = AttributeDefinition(entry.key, .string)
         let optional = "write a ? after the type instead, such as type: string?"
         guard
@@ -180,7 +181,7 @@ extension DescriptionReader {
         return attribute
     }
 
-    /// Nil if there is no `values`. What is not text is reported.
+    /// Reads `values`; nil if there are none. An element that is not text is reported.
     private mutating func enumerationValues(_ section: Section) -> [String]? {
         guard let value = section["values"] else { return nil }
         guard case .list(let list) = value.content else {
@@ -206,14 +207,14 @@ extension DescriptionReader {
         ("uuid", .uuid), ("url", .url), ("json", .json),
     ]
 
-    /// What people write who think of another language.
+    /// Type names of other languages, with the ones of this format.
     private static let otherWords = [
         "boolean": "bool", "integer": "int", "long": "int", "number": "double", "float": "double", "text": "string",
         "str": "string", "datetime": "date", "timestamp": "date", "time": "date", "uri": "url", "object": "json",
         "any": "json", "dictionary": "json", "map": "json", "array": "[string]", "list": "[string]",
     ]
 
-    /// A type as it is written: `int`, `string?`, `[string]`, `'[string]?'`, `enum`.
+    /// Reads a type: `int`, `string?`, `[string]`, `'[string]?'`, `enum`.
     private mutating func attributeType(
         _ value: YAMLValue, _ field: String, values: [String]?
     ) -> (type: AttributeType, isOptional: Bool, isEnumeration: Bool) {
@@ -300,7 +301,7 @@ extension DescriptionReader {
             joinedBy: join, renamedFrom: was)
     }
 
-    /// `User` or `[Label]`.
+    /// Reads a destination: `User` or `[Label]`.
     private mutating func destination(_ value: YAMLValue, _ field: String) -> (entity: String, isMany: Bool)? {
         guard case .list(let elements) = value.content else {
             guard let name = text(value, field) else { return nil }

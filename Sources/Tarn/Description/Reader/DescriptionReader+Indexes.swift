@@ -1,4 +1,4 @@
-// The `indexes` of an entity, and single values in a description: defaults, and what conditions compare with.
+// The `indexes` of an entity, and constants: defaults and operands of conditions.
 
 import Foundation
 import TarnStore
@@ -66,7 +66,7 @@ extension DescriptionReader {
         return values.compactMap { text($0, field) }
     }
 
-    /// `state = open and votes >= 10`: the condition as text.
+    /// Reads the condition of an index from one text: `state = open and votes >= 10`.
     private mutating func conditions(
         _ text: String, _ isPlain: Bool, _ mark: Mark, _ field: String, _ entity: EntityDefinition, _ schema: Schema
     ) -> [IndexCondition] {
@@ -99,7 +99,7 @@ extension DescriptionReader {
         return result
     }
 
-    /// `open`, `'>= 18'`, `'!= null'`, nothing.
+    /// Reads one condition of an index: `open`, `'>= 18'`, `'!= null'`, or nothing.
     private mutating func condition(
         _ entry: YAMLValue.Entry, _ field: String, _ attribute: AttributeDefinition
     ) -> IndexCondition? {
@@ -115,16 +115,16 @@ extension DescriptionReader {
         return IndexCondition(entry.key, comparison, value)
     }
 
-    /// `>= 18`; nil if there is no comparison at the beginning.
+    /// Splits off a comparison operator, as of `>= 18`; nil if the text does not begin with one.
     static func comparison(_ text: String) -> (IndexCondition.Comparison, String)? {
-        // The longer ones first: `<=` begins with `<`.
+        // Longer operators first: `<=` begins with `<`.
         let candidates = IndexCondition.Comparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
         return candidates.first { text.hasPrefix($0.rawValue) }.map {
             ($0, text.dropFirst($0.rawValue.count).trimmingCharacters(in: .whitespaces))
         }
     }
 
-    /// A value of a type, as it is written. Nil, and reported, if it is none.
+    /// Reads a constant of a type; nil if it is invalid, with a problem reported.
     mutating func constant(_ value: YAMLValue, _ field: String, _ type: AttributeType) -> Value? {
         if value.isNull { return .null }
         if case .array(let element) = type {
@@ -150,7 +150,7 @@ extension YAMLValue {
 }
 
 extension AttributeType {
-    /// The value that a text in a description stands for. Nil if it is none of this type.
+    /// The value that a text of a description denotes; nil if it is not of this type.
     fileprivate func constant(_ text: String) -> Value? {
         switch self {
         case .bool: text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil

@@ -1,10 +1,10 @@
-// Which special kind of its entity a record is, and where the records of several entities are in one answer.
+// The special kinds of an entity, and envelopes: responses with records of several entities.
 
 import TarnImport
 import TarnStore
 
 extension DescriptionReader {
-    /// `kinds`, from entities to conditions, in their order, and `otherwise`.
+    /// Reads `kinds`, from entities to conditions, in their order, and `otherwise`.
     mutating func choice(_ section: Section) -> EntityChoice? {
         let otherwise: EntityChoice.Otherwise? = word(section, "otherwise", "rule for other records")
         guard section["kinds"] != nil else {
@@ -35,7 +35,7 @@ extension DescriptionReader {
         }
     }
 
-    /// Nothing, `'*'`, a value or a list of them, or a comparison.
+    /// Reads a test: nothing, `'*'`, a value or a list of values, or a comparison.
     private mutating func test(_ value: YAMLValue, _ field: String) -> RecordCondition.Test? {
         if value.isNull { return .isAbsent }
         if case .list(let values) = value.content {
@@ -51,7 +51,7 @@ extension DescriptionReader {
 
     // MARK: Envelopes
 
-    /// `records` with several key paths, each with its entity. Nil if it is one key path.
+    /// Reads `records` with several key paths and their entities; nil if it is one key path.
     mutating func envelope(_ section: Section, _ schema: Schema) -> [EnvelopePart]? {
         guard let value = section["records"], case .mapping = value.content else { return nil }
         if section["entity"] != nil {

@@ -1,4 +1,4 @@
-// What an endpoint says about its commits, and about records that the server no longer lists.
+// The keys `commit` and `orphans` of an endpoint.
 
 import TarnHTTP
 import TarnStore
@@ -6,7 +6,7 @@ import TarnStore
 extension DescriptionReader {
     // MARK: Commits
 
-    /// `commit: walk`, or `commit: { every: 20 }`.
+    /// Reads `commit: walk` or `commit: { every: 20 }`.
     mutating func commitUnit(_ endpoint: Section) -> Endpoint.CommitUnit {
         guard let value = endpoint["commit"] else { return .pages(1) }
         guard case .mapping = value.content else {
@@ -35,11 +35,11 @@ extension DescriptionReader {
         ("keep", nil), ("after_two_scans", Orphans()), ("after_one_scan", Orphans(walks: 1)), ("entity", Orphans(.entity)),
     ]
 
-    /// `orphans: after_two_scans`, or a mapping.
+    /// Reads `orphans: after_two_scans`, or a mapping.
     ///
     /// - Parameters:
-    ///   - entity: of the listed records; of several, the first.
-    ///   - isEnvelope: whether they are of several.
+    ///   - entity: the entity of the listed records; the first one if there are several.
+    ///   - isEnvelope: whether the records are of several entities.
     mutating func orphans(
         _ endpoint: Section, entity: String?, isEnvelope: Bool, _ forEach: Endpoint.ForEach?, _ schema: Schema
     ) -> Orphans? {
@@ -71,7 +71,10 @@ extension DescriptionReader {
         return orphans
     }
 
-    /// Conditions and paths are about the records of one entity: of several, only what the walks list is looked at.
+    /// Reports orphan rules that an envelope cannot have.
+    ///
+    /// Conditions and paths concern the records of one entity. An envelope can only look for
+    /// records that its scans have listed.
     private mutating func isRefusedForEnvelope(_ endpoint: Section, _ orphans: YAMLValue) -> Bool {
         func says(_ value: YAMLValue, _ word: String) -> Bool { if case .scalar(word, _) = value.content { true } else { false } }
         let message = "the records are of several entities: only those that earlier walks have listed can be looked for; write orphans: after_two_scans, or an endpoint for each entity"
@@ -114,10 +117,10 @@ extension DescriptionReader {
         }
     }
 
-    /// The text of a condition on the records of an entity.
+    /// Reads a condition on the records of an entity.
     private mutating func condition(_ section: Section, _ key: String, _ entity: String?, _ schema: Schema) -> Condition? {
         guard let text = text(section, key), let entity, let value = section[key] else { return nil }
-        // What is wrong with the entities has been reported.
+        // The problems of the entities are reported already.
         guard let catalog = Catalog(schema) else { return nil }
         do {
             return try Condition(text: text, entity: entity, catalog: catalog)
@@ -131,7 +134,7 @@ extension DescriptionReader {
         return nil
     }
 
-    /// Where a character of a text stands in the file, if the text is on one line and has no escapes.
+    /// The location of a column in the file, if the text is on one line and has no escapes.
     static func place(_ column: Int, of text: String, _ value: YAMLValue) -> Mark {
         let isPlain = if case .scalar(_, let plain) = value.content { plain } else { true }
         var place = value.mark
@@ -153,7 +156,7 @@ extension DescriptionReader {
         return true
     }
 
-    /// The path of a request for one record.
+    /// Reads the path of a request for one record.
     private mutating func check(_ section: Section, _ endpoint: Section, _ entity: String?, _ schema: Schema) -> String? {
         guard let path = text(section, "check"), let template = pathTemplate(path, section, "check"), let entity else { return nil }
         let variable = Endpoint.ForEach.variable(of: entity), forEach = Endpoint.ForEach(entity: entity, parent: nil, variable: variable)

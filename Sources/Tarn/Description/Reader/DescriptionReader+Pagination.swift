@@ -1,10 +1,10 @@
-// How an endpoint's pages follow each other: `paginate`, `restart`, `limit`, and the `method` and `body` of its requests.
+// The pagination of an endpoint: `paginate`, `restart`, `limit`, and `method` and `body`.
 
 import TarnHTTP
 import TarnImport
 
 extension DescriptionReader {
-    /// By name, with their keys. A style without keys is written as a word.
+    /// The pagination styles with their keys. A style without keys is written as a word.
     private static let styles: [(name: String, keys: [String])] = [
         ("single_page", []), ("header_link", ["rel"]), ("json_link", ["path"]), ("header_cursor", ["field", "param", "body"]),
         ("cursor", ["path", "param", "body", "has_more", "last", "end"]),
@@ -37,7 +37,7 @@ extension DescriptionReader {
             report(field, value.mark, "expected one style, such as { header_link: { rel: next } }, found \(entries.count)")
             return nil
         }
-        // Its key is recorded as a section's, so that what is missing below it is reported there.
+        // The key of the style is recorded as a section's, so that missing keys are reported there.
         guard let known = DescriptionReader.styles.first(where: { $0.name == entry.key }), let style = section(value, field, keys: names)?[entry.key]
         else {
             report(field, entry.keyMark, Spelling.unknown("pagination", entry.key, among: names))
@@ -115,7 +115,7 @@ extension DescriptionReader {
         section["start"].flatMap { integer($0, section.path("start"), minimum: 0) }
     }
 
-    /// `param` for the query, or `body` for the keys that lead to it in the body.
+    /// Reads `param`, for the query, or `body`, the keys that lead to a member of the body.
     private mutating func place(_ section: Section) -> Pagination.ParameterPlace? {
         if section["param"] != nil, section["body"] != nil {
             report(section, "body", "it is sent in one place: write param for the query, or body for the body")
@@ -129,7 +129,7 @@ extension DescriptionReader {
         return text(section, "param").map(Pagination.ParameterPlace.query)
     }
 
-    /// A path in an answer, in the form that it is asked for later.
+    /// Reads a path in a response, in its canonical form.
     private mutating func bodyPath(_ section: Section, _ key: String) -> String? {
         guard let text = text(section, key) else { return nil }
         guard let path = KeyPath(text), path.origin == .record, !path.hasWildcard, !path.steps.isEmpty else {
@@ -157,7 +157,7 @@ extension DescriptionReader {
         return .init(parameter: entry.key, value: number)
     }
 
-    /// What the pagination sends cannot be set by `with` too.
+    /// Reports parameters of `with` that the pagination sends itself.
     mutating func check(_ pagination: Pagination?, _ parameters: [Endpoint.Parameter], _ template: PathTemplate, _ section: Section) {
         let places: [Pagination.ParameterPlace?]
         switch pagination {
@@ -217,7 +217,7 @@ extension DescriptionReader {
 
     private enum MoreWord: String, CaseIterable { case fail, ignore }
 
-    /// `more: ignore`, or the header fields and the paths that do not count.
+    /// Reads `more: ignore`, or the header fields and paths that are no evidence.
     mutating func more(_ endpoint: Section) -> PageEvidence.Rule {
         guard let value = endpoint["more"] else { return .fail }
         guard case .mapping = value.content else {
@@ -233,7 +233,7 @@ extension DescriptionReader {
 
     // MARK: Bodies
 
-    /// The method and the body of an endpoint's requests.
+    /// Reads the method and the body of an endpoint's requests.
     mutating func requestBody(_ endpoint: Section) -> (method: String, body: RequestBody?) {
         var body: RequestBody?
         if let value = endpoint["body"] {
@@ -257,7 +257,7 @@ extension DescriptionReader {
         return (method, body)
     }
 
-    /// Plain words are what they look like in JSON; what is in quotes is a text.
+    /// Converts YAML to JSON: a plain word becomes what it is in JSON, a quoted one a string.
     private func json(_ value: YAMLValue) -> JSONBody {
         switch value.content {
         case .list(let list): .array(list.map(json))
@@ -269,7 +269,7 @@ extension DescriptionReader {
 }
 
 extension JSONBody {
-    /// `true`, `false`, a number as JSON writes it, or a text.
+    /// Creates `true`, `false`, a number in JSON syntax, or a string.
     fileprivate init(word: String) {
         switch word {
         case "true": self = .bool(true)

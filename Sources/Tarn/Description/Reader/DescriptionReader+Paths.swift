@@ -1,10 +1,10 @@
-// The paths of endpoints: templates, and what their names stand for. `:name` and names without their record become `{record.name}`.
+// Path templates of endpoints. `:name` and names without a record become `{record.name}`.
 
 import TarnHTTP
 import TarnStore
 
 extension DescriptionReader {
-    /// The path of an endpoint as a template, in the form that is kept.
+    /// Reads the path of an endpoint as a template in its canonical form.
     mutating func endpointPath(
         _ section: Section, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ schema: Schema
     ) -> PathTemplate? {
@@ -12,7 +12,7 @@ extension DescriptionReader {
             let template = pathTemplate(path, section, isKnown: { DescriptionReader.isKnown($0, parameters, forEach, schema) })
         else { return nil }
         guard let forEach else { return template }
-        // The ancestors' way: a name alone is the record's own.
+        // Short form: a name without the variable is an attribute of the record.
         var text = template.description
         for name in template.variables {
             let isNamed = name == forEach.variable || name.hasPrefix(forEach.variable + ".")
@@ -24,6 +24,8 @@ extension DescriptionReader {
         return text == template.description ? template : try? PathTemplate(text)
     }
 
+    /// Reads a path template.
+    ///
     /// - Parameter isKnown: see `PathTemplate`.
     mutating func pathTemplate(_ path: String, _ section: Section, _ key: String = "path", isKnown: ((String) -> Bool)? = nil) -> PathTemplate? {
         if let message = DescriptionReader.problem(ofPath: path) {
@@ -33,16 +35,16 @@ extension DescriptionReader {
         do {
             return try PathTemplate(path, isKnown: isKnown)
         } catch {
-            // The field says already which template it is.
+            // The field names the template already.
             report(section, key, error.description.replacing("\(path): ", with: "", maxReplacements: 1))
             return nil
         }
     }
 
-    /// What a template may hold and the path of an endpoint may not.
+    /// The problem of a path that is a valid template but not a valid path of an endpoint.
     private static func problem(ofPath path: String) -> String? {
         if !path.hasPrefix("/") { return "a path begins with /: the base URL goes before it" }
-        // Inside of braces both are operators of RFC 6570.
+        // Within braces, ? and # are operators of RFC 6570.
         var outside = "", depth = 0
         for character in path {
             if character == "{" { depth += 1 }
@@ -57,7 +59,7 @@ extension DescriptionReader {
         return nil
     }
 
-    /// Whether a name with dots stands for something as a whole.
+    /// Whether a name with dots has a value as a whole.
     private static func isKnown(_ name: String, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ schema: Schema) -> Bool {
         if parameters.contains(where: { $0.name == name }) { return true }
         guard let forEach else { return false }
@@ -67,7 +69,7 @@ extension DescriptionReader {
         return false
     }
 
-    /// A name in all expressions of a template.
+    /// Renames a variable in all expressions of a template.
     private static func renaming(_ name: String, to other: String, in text: String) -> String {
         var output = "", rest = text[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
@@ -87,13 +89,13 @@ extension DescriptionReader {
 
     enum Found {
         case attribute(AttributeType)
-        /// What is said about it.
+        /// The reason why there is no attribute, as messages state it.
         case nothing(String)
     }
 
-    /// What a path through to-one relationships leads to.
+    /// The attribute at a path through to-one relationships.
     static func attribute(at path: ArraySlice<String>, of entity: String, _ schema: Schema) -> Found {
-        // A special kind has what its parents have.
+        // An entity inherits the attributes and relationships of its parents.
         var attributes: [AttributeDefinition] = [], relationships: [RelationshipDefinition] = [], next: String? = entity, seen: Set<String> = []
         while let name = next, seen.insert(name).inserted, let definition = schema.entities.first(where: { $0.name == name }) {
             attributes += definition.attributes

@@ -1,9 +1,9 @@
-// What a relationship of the `entities` section says beside where it leads: its delete rule, and the attributes that join it.
+// The keys `on_delete` and `join` of a relationship.
 
 import TarnStore
 
 extension DescriptionReader {
-    /// `on_delete`; `none` if it is not there or not one.
+    /// Reads `on_delete`; `none` if it is absent or invalid.
     mutating func deleteRule(_ section: Section) -> RelationshipDefinition.DeleteRule {
         guard let text = text(section, "on_delete") else { return .none }
         if let rule = RelationshipDefinition.DeleteRule(rawValue: text) { return rule }
@@ -12,7 +12,7 @@ extension DescriptionReader {
         return .none
     }
 
-    /// `join: { own: theirs }`; nil if it is not there or not one pair of attributes.
+    /// Reads `join: { own: theirs }`; nil if it is absent or not one pair of attributes.
     mutating func join(_ section: Section) -> RelationshipDefinition.Join? {
         guard let value = section["join"] else { return nil }
         guard case .mapping(let pairs) = value.content, pairs.count == 1, let pair = pairs.first else {

@@ -1,4 +1,5 @@
-// How requests are sent: `pace` and `retry` of the section `api`, and `responses` of it and of endpoints.
+// The keys `pace`, `transport` and `retry` of the `api` section, and `responses` of it and of
+// endpoints.
 
 import TarnHTTP
 
@@ -21,7 +22,9 @@ extension DescriptionReader {
         return pace
     }
 
-    /// - Parameter pace: how many requests are under way at once decides how many connections there may be.
+    /// Reads the options of the transport.
+    ///
+    /// - Parameter pace: the pace, whose concurrency is the number of connections.
     mutating func transport(_ api: Section, _ pace: Pace) -> CurlTransport.Options {
         var options = CurlTransport.Options()
         options.concurrencyPerHost = pace.concurrent ?? options.concurrencyPerHost
@@ -55,7 +58,7 @@ extension DescriptionReader {
         return options
     }
 
-    /// `none`, or a URL. It is not repeated in messages: it may hold a password.
+    /// Reads `none` or a URL. Messages do not repeat it: it may contain a password.
     private mutating func proxy(_ section: Section) -> String? {
         guard let text = text(section, "proxy") else { return nil }
         if text == "none" { return "" }
@@ -91,7 +94,7 @@ extension DescriptionReader {
         return policy
     }
 
-    /// A list of rules for answers.
+    /// Reads a list of rules for responses.
     mutating func responses(_ owner: Section) -> [ResponseRule] {
         guard let value = owner["responses"], !value.isNull else { return [] }
         guard case .list(let list) = value.content else {
@@ -119,7 +122,7 @@ extension DescriptionReader {
         return action.map { ResponseRule(statuses: statuses, text: contains, action: $0, message: text(section, "message")) }
     }
 
-    /// Statuses and ranges of them: one, or a list.
+    /// Reads statuses and ranges of statuses: one, or a list.
     mutating func statuses(_ section: Section, _ key: String) -> [ClosedRange<Int>] {
         texts(section, key).compactMap { text, mark in
             let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
@@ -140,7 +143,7 @@ extension DescriptionReader {
         return nil
     }
 
-    /// A length of time; nil without a report if the key is not there.
+    /// Reads a duration; nil without a report if the key is absent.
     mutating func seconds(_ section: Section, _ key: String) -> Duration? {
         guard let value = section[key] else { return nil }
         if case .scalar(let text, plain: true) = value.content, let seconds = Double(text), seconds >= 0, seconds < 1e9 {

@@ -1,12 +1,13 @@
-// Where values come from: `from`, `value`, and what is taken if nothing is there.
+// The sources of values: `from`, `value`, and values for absent members.
 
 import TarnImport
 import TarnStore
 
 extension DescriptionReader {
-    /// The alternates under `from`, each reported if it is not one; or the constant under `value`.
+    /// Reads the alternates of `from`, or the constant of `value`. Invalid ones are reported.
     ///
-    /// - Parameter type: of an attribute; nil for a relationship, whose constant is a key or a list of keys.
+    /// - Parameter type: the type of an attribute; nil for a relationship, whose constant is a key
+    ///   or a list of keys.
     mutating func sources(_ section: Section, _ type: AttributeType?) -> [ValueSource] {
         if let value = section["value"] {
             if section["from"] != nil {
@@ -48,7 +49,7 @@ extension DescriptionReader {
         return source
     }
 
-    /// The origin that a path which begins with a key like it seems to mean. A key that is escaped means itself.
+    /// The origin that the first key of a path seems to mean; nil for an escaped key.
     private static func origin(meantBy path: TarnImport.KeyPath) -> String? {
         guard path.origin == .record, case .key(let key)? = path.steps.first, key.hasPrefix("@") else { return nil }
         let words = TarnImport.KeyPath.Origin.allCases.map(\.rawValue).filter { !$0.isEmpty }
@@ -64,7 +65,7 @@ extension DescriptionReader {
         return nil
     }
 
-    /// A key path that leads on from what holds it, with nothing but keys.
+    /// Reads a key path that is relative to the record and has only keys.
     mutating func plainKeyPath(_ text: String, _ field: String, _ mark: Mark) -> TarnImport.KeyPath? {
         guard let path = keyPath(text, field, mark) else { return nil }
         guard path.origin == .record else {
@@ -76,7 +77,7 @@ extension DescriptionReader {
 
     // MARK: Constants
 
-    /// `absent: { value: … }` of an attribute; nil if it is not there, or is a word.
+    /// Reads `absent: { value: … }` of an attribute; nil if it is absent or a word.
     mutating func absentValue(_ section: Section, _ type: AttributeType) -> JSONValue? {
         guard let value = section["absent"], case .mapping = value.content else { return nil }
         guard let inner = self.section(value, section.path("absent"), keys: ["value"], required: ["value"], example: ["value": "value: 0"]),
@@ -85,14 +86,14 @@ extension DescriptionReader {
         return json(constant, inner.path("value"), type)
     }
 
-    /// A constant of an attribute, as it would stand in JSON. Nil, and reported, if it is not of the type.
+    /// Converts a constant of an attribute to JSON; nil if it is not of the type, with a report.
     private mutating func json(_ value: YAMLValue, _ field: String, _ type: AttributeType) -> JSONValue? {
         if type == .json, let json = DescriptionReader.json(value) { return json }
         guard let constant = constant(value, field, type), !isReported(field) else { return nil }
         return try? JSONValue(constant.jsonText)
     }
 
-    /// Nil for plain text that is no JSON.
+    /// Converts YAML to JSON; nil for plain text that is not JSON.
     private static func json(_ value: YAMLValue) -> JSONValue? {
         switch value.content {
         case .scalar(let text, plain: true): value.isNull ? .null : try? JSONValue(text)
@@ -104,7 +105,7 @@ extension DescriptionReader {
         }
     }
 
-    /// A constant of a relationship: the key that it leads to, or a list of keys.
+    /// Reads a constant of a relationship: the key of its target, or a list of keys.
     private mutating func key(_ value: YAMLValue, _ field: String) -> JSONValue? {
         guard case .list(let values) = value.content else { return text(value, field).map(JSONValue.string) }
         return .array(values.compactMap { text($0, field).map(JSONValue.string) })
@@ -112,6 +113,6 @@ extension DescriptionReader {
 }
 
 extension YAMLValue {
-    /// Of a scalar.
+    /// The text of a scalar; empty for other values.
     fileprivate var plainText: String { if case .scalar(let text, _) = content { text } else { "" } }
 }

@@ -1,16 +1,16 @@
-// How values are taken: what `api`, an entity and an attribute may say about it in the same words.
+// The rules for values that `api`, an entity and an attribute share.
 
 import TarnImport
 import TarnStore
 
 extension DescriptionReader {
-    /// The keys that `api` and an entity have for it.
+    /// The keys of rules in `api` and in an entity.
     static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates", "keyless", "local"]
 
-    /// The keys of an entity that are about its mapping, and not about what its records are.
+    /// The keys of an entity that concern its mapping, not its schema.
     static let mappingKeys = ["ignore", "rest", "version", "deleted", "naming", "kinds", "otherwise"] + ruleKeys
 
-    /// What counts for all of an API. `api` itself reports keys that are not known.
+    /// Reads the rules of the whole API. `api` itself reports unknown keys.
     mutating func rules(_ top: Section, into mapping: inout Mapping) {
         guard let value = top["api"], case .mapping(let entries) = value.content else { return }
         var section = Section(field: "api", mark: value.mark, values: [:])
@@ -21,7 +21,7 @@ extension DescriptionReader {
         mapping.local = word(section, "local", "rule for local changes")
     }
 
-    /// What an entity says.
+    /// Reads the rules of an entity.
     mutating func rules(ofEntity section: Section, into mapping: inout EntityMapping) {
         mapping.rules = rules(section, dates: "dates")
         mapping.rules.naming = word(section, "naming", "naming style")
@@ -34,7 +34,7 @@ extension DescriptionReader {
         mapping.rest = text(section, "rest")
     }
 
-    /// `deleted: deleted_at`, or `deleted: { state: gone }`.
+    /// Reads `deleted: deleted_at`, or `deleted: { state: gone }`.
     private mutating func tombstone(_ section: Section) -> TombstoneRule? {
         guard let value = section["deleted"] else { return nil }
         guard case .mapping(let pairs) = value.content else {
@@ -59,7 +59,9 @@ extension DescriptionReader {
         return TombstoneRule(path: path, equals: equals)
     }
 
-    /// - Parameter dates: the key of the formats of dates.
+    /// Reads the rules for fields.
+    ///
+    /// - Parameter dates: the key of the date formats.
     mutating func rules(_ section: Section, dates: String) -> FieldRules {
         var rules = FieldRules()
         rules.coercion = word(section, "coercion", "coercion")
@@ -83,12 +85,12 @@ extension DescriptionReader {
         return rules
     }
 
-    /// Only an attribute, whose dates have a `format`, may have a value for what is absent.
+    /// Whether `absent` has a value. Only an attribute, whose date formats are in `format`, may.
     private static func hasAbsentValue(_ section: Section, _ dates: String) -> Bool {
         if dates == "format", case .mapping? = section["absent"]?.content { true } else { false }
     }
 
-    /// One of the words of a type, nil if it is not there or not one.
+    /// Reads a word of a type; nil if it is absent or invalid.
     mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ section: Section, _ key: String, _ what: String) -> Word? {
         guard let text = text(section, key) else { return nil }
         if let word = Word(rawValue: text) { return word }
@@ -96,7 +98,7 @@ extension DescriptionReader {
         return nil
     }
 
-    /// What an attribute says, beside its type.
+    /// Reads the rules of an attribute.
     mutating func rules(ofAttribute section: Section, _ type: AttributeType) -> FieldRules {
         var rules = rules(section, dates: "format")
         rules.fallback = text(section, "fallback")

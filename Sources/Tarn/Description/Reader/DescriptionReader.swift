@@ -1,5 +1,6 @@
-// The walk over a description's YAML: keeps going after a problem, so that all of them are reported at once. Here are the
-// steps that every section needs; the sections are in `DescriptionReader+….swift`.
+// The reader of a description's YAML. It continues after a problem, so that all are reported at
+// once. This file has the steps that every section needs; the sections are in
+// `DescriptionReader+….swift`.
 
 import TarnHTTP
 import TarnImport
@@ -11,7 +12,7 @@ struct DescriptionReader {
     /// A mapping with known keys.
     struct Section {
         var field: String
-        /// Where what is missing in it is reported: at its own key.
+        /// The location of the section's key: missing keys are reported there.
         var mark: Mark
         var values: [String: YAMLValue]
 
@@ -21,10 +22,10 @@ struct DescriptionReader {
 
     let file: String
     private(set) var problems: [DescriptionError.Problem] = []
-    /// By dotted path: where the key is, and where the value.
+    /// The locations of keys and values, by dotted path.
     private var places: [String: (key: Mark, value: Mark)] = [:]
 
-    /// Those that code has registered.
+    /// The transformers that code has registered.
     let transformers: [ValueTransformer]
 
     init(file: String, transformers: [ValueTransformer] = []) {
@@ -32,7 +33,7 @@ struct DescriptionReader {
         self.transformers = transformers
     }
 
-    /// Nil, or incomplete, only if ``problems`` is not empty.
+    /// Reads a description; nil or incomplete only if ``problems`` is not empty.
     mutating func description(_ document: YAMLValue) -> Description? {
         guard
             let top = section(
@@ -73,23 +74,23 @@ struct DescriptionReader {
         problems.append(.init(file: mark?.file ?? file, line: mark?.line, column: mark?.column, field: field, message))
     }
 
-    /// Reports at the value of a key.
+    /// Reports a problem at the value of a key.
     mutating func report(_ section: Section, _ key: String, _ message: String) {
         report(section.path(key), section[key]?.mark ?? section.mark, message)
     }
 
-    /// Says where a value is that the file writes in a shorter form than its dotted path.
+    /// Records the location of a value whose short form lacks the last key of its dotted path.
     mutating func record(_ field: String, of entry: YAMLValue.Entry) {
         places[field] = (entry.keyMark, entry.value.mark)
     }
 
-    /// Reports at the value of a dotted path, else at the key of the nearest path above it that is in the file.
+    /// Reports a problem at the value of a dotted path, else at the nearest key above it.
     mutating func report(at field: String, _ message: String) {
         if let place = places[field] { return report(field, place.value, message) }
         report(field, keyMark(field), message)
     }
 
-    /// Where a path's own key is, else the key of the nearest one above it.
+    /// The location of a path's own key, else of the nearest key above it.
     func keyMark(_ field: String) -> Mark {
         var path = field[...]
         while true {
@@ -99,24 +100,25 @@ struct DescriptionReader {
         }
     }
 
-    /// Whether something was reported about this field or about what it is in: then what follows from it is not worth
-    /// reporting.
+    /// Whether a problem of this field, or of one that contains it, is reported.
+    ///
+    /// Problems that follow from it are not worth reporting.
     func isReported(_ field: String) -> Bool {
         problems.contains { $0.field == field || field.hasPrefix($0.field + ".") }
     }
 
-    /// The same, or about what is in it.
+    /// Whether a problem of this field, of one that contains it, or of one within it is reported.
     func isReported(in field: String) -> Bool {
         isReported(field) || problems.contains { $0.field.hasPrefix(field + ".") }
     }
 
     // MARK: Values
 
-    /// A mapping that may have only these keys. Nil, and reported, if it is not a mapping.
+    /// Reads a mapping with a fixed set of keys; nil if it is no mapping, with a problem reported.
     ///
     /// - Parameters:
-    ///   - instead: Messages for other keys that people can be expected to write.
-    ///   - example: For a required key, how it is written.
+    ///   - instead: messages for other keys that authors are likely to write.
+    ///   - example: the syntax of required keys.
     mutating func section(
         _ value: YAMLValue, _ field: String, keys: [String], required: [String] = [], instead: [String: String] = [:],
         example: [String: String] = [:]
@@ -144,7 +146,7 @@ struct DescriptionReader {
         return section
     }
 
-    /// A mapping from names of the author's choice, in its order; a section that is there but empty has no entries.
+    /// Reads a mapping from names, in its order. A key without a value has no entries.
     mutating func entries(_ section: Section, _ key: String, of what: String) -> [YAMLValue.Entry] {
         guard let value = section[key], !value.isNull else { return [] }
         guard case .mapping(let entries) = value.content else {
@@ -155,7 +157,7 @@ struct DescriptionReader {
         return entries
     }
 
-    /// A scalar that is not nothing, as it is written.
+    /// Reads a non-null scalar, as it is written.
     mutating func text(_ value: YAMLValue, _ field: String) -> String? {
         guard case .scalar(let text, _) = value.content else {
             report(field, value.mark, "expected one value, found \(value.kind)")
@@ -170,7 +172,7 @@ struct DescriptionReader {
         return text
     }
 
-    /// The same for a key of a section, not empty; nil without a report if the key is not there.
+    /// Reads a non-empty scalar of a section; nil without a report if the key is absent.
     mutating func text(_ section: Section, _ key: String) -> String? {
         guard let value = section[key], let text = text(value, section.path(key)) else { return nil }
         guard !text.isEmpty else {
@@ -180,7 +182,7 @@ struct DescriptionReader {
         return text
     }
 
-    /// One text or a list of them, each with its place; a section that is there but empty has none.
+    /// Reads one text or a list of texts, with their locations. A key without a value has none.
     mutating func texts(_ section: Section, _ key: String) -> [(text: String, mark: Mark)] {
         guard let value = section[key], !value.isNull else { return [] }
         let values = if case .list(let list) = value.content { list } else { [value] }
@@ -198,7 +200,7 @@ struct DescriptionReader {
         }
     }
 
-    /// A whole number from `minimum` up; nil if it is not there or not one.
+    /// Reads an integer of at least `minimum`; nil if it is invalid, with a problem reported.
     mutating func integer(_ value: YAMLValue, _ field: String, minimum: Int) -> Int? {
         if case .scalar(let text, plain: true) = value.content, let number = Int(text), number >= minimum {
             return number

@@ -1,15 +1,16 @@
-// What Yams says about text that is not YAML, with the place and the way out that it leaves unsaid.
+// Explanations of Yams' errors, with the location and the remedy that Yams omits.
 
 import Yams
 
 extension YAMLDocument {
-    /// The place of a syntax error and a message in one line.
+    /// The location of a syntax error, and a message of one line.
     static func explain(_ error: YamlError, _ text: String) -> (YAMLValue.Mark?, String) {
         switch error {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
             var place = YAMLValue.Mark(line: mark.line, column: mark.column)
             let situation = context.map { " (\($0.text) of line \($0.mark.line))" } ?? ""
-            // The end of the file tells nothing; where the bracket or the quotation mark was opened does.
+            // The end of the file is no useful location; that of the open bracket or quotation mark
+            // is.
             if let context, isEnd(place, text) {
                 place = YAMLValue.Mark(line: context.mark.line, column: context.mark.column)
             }
@@ -32,7 +33,10 @@ extension YAMLDocument {
         }
     }
 
-    /// Yams tells the place of the first of the equal keys; in block style the second is a line that begins the same way.
+    /// The location and the message of a duplicate key.
+    ///
+    /// Yams locates the first of the equal keys. In block style the second is a line that begins
+    /// like it.
     private static func duplicate(_ keys: [String], _ first: YAMLValue.Mark, _ text: String) -> (YAMLValue.Mark, String)
     {
         let key = keys.first ?? ""
@@ -77,7 +81,7 @@ extension YAMLDocument {
         return ""
     }
 
-    /// Whether only white space follows.
+    /// Whether only white space follows a location.
     private static func isEnd(_ mark: YAMLValue.Mark, _ text: String) -> Bool {
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         guard mark.line >= 1, mark.line <= lines.count else { return true }

@@ -1,9 +1,9 @@
-// YAML text → one tree of values with places, through Yams, with the hazards of YAML shut out. The only file that knows Yams.
+// YAML text to a tree of values with locations, through Yams, without the hazards of YAML.
 
 import Yams
 
 enum YAMLDocument {
-    /// How many values a document may have after its aliases are followed: nine nested anchors make a thousand million.
+    /// The maximum number of values after aliases are resolved: nested anchors grow exponentially.
     static let valueLimit = 100_000
     static let depthLimit = 32
 
@@ -17,7 +17,7 @@ enum YAMLDocument {
         }
         let root: Node?
         do {
-            // The basic resolver takes every plain scalar as text: `no` stays `no`.
+            // The basic resolver leaves every plain scalar a text: `no` stays `no`.
             root = try Yams.compose(yaml: text, .basic)
         } catch let error as YamlError {
             let (mark, message) = explain(error, text)
@@ -90,7 +90,7 @@ enum YAMLDocument {
                 }
                 return YAMLValue(mark: mark, content: .mapping(entries))
             case .alias:
-                // Yams replaces aliases while it composes; this case exists for its encoder.
+                // Yams resolves aliases while it composes; this case exists for its encoder.
                 throw Refused(mark: mark, field: field, message: "an alias that was not followed: write the value out")
             }
         }
@@ -109,9 +109,12 @@ enum YAMLDocument {
 
     // MARK: Hazards
 
-    /// Yams compares the keys of a mapping by their whole content while it composes, so nested anchors inside of a key
-    /// take for ever before they could be counted. Such a key is found in the text: a key without `?` is on one line,
-    /// the alias before its `:`. Files without anchors, that is nearly all, are never refused.
+    /// The line of a key that contains an alias; nil if there is none.
+    ///
+    /// Yams compares the keys of a mapping by their whole content while it composes. Nested anchors
+    /// in a key take practically for ever before values can be counted. So the text is searched: a
+    /// key without `?` is on one line, with the alias before its `:`. Files without anchors, nearly
+    /// all, are never refused.
     private static func lineOfAliasInKey(_ text: String) -> Int? {
         guard text.utf8.contains(UInt8(ascii: "&")), text.utf8.contains(UInt8(ascii: "*")) else { return nil }
         var hasAnchor = false

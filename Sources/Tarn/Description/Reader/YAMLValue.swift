@@ -1,11 +1,11 @@
 import Yams
 
-/// A value of a YAML document and where it begins.
+/// A value of a YAML document, with its location.
 struct YAMLValue: Sendable {
     struct Mark: Sendable, Hashable {
         var line: Int
         var column: Int
-        /// Nil in the description file itself.
+        /// The file of an overlay; nil for the description file itself.
         var file: String?
     }
 
@@ -16,7 +16,7 @@ struct YAMLValue: Sendable {
     }
 
     enum Content: Sendable {
-        /// The text as it was written: `no` is the text `no` and `1.10` is `1.10`. Plain means without quotes.
+        /// A scalar as it is written: `1.10` is the text `1.10`. Plain means unquoted.
         case scalar(String, plain: Bool)
         case list([YAMLValue])
         case mapping([Entry])
@@ -25,13 +25,13 @@ struct YAMLValue: Sendable {
     var mark: Mark
     var content: Content
 
-    /// Nothing, or one of the words for it in YAML's core schema (YAML 1.2.2 §10.3.2).
+    /// Whether it is empty or one of the null words of YAML's core schema (YAML 1.2.2 §10.3.2).
     var isNull: Bool {
         guard case .scalar(let text, plain: true) = content else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
-    /// For error texts: "expected a mapping, found \(kind)".
+    /// The kind of the value, for error texts: "expected a mapping, found \(kind)".
     var kind: String {
         switch content {
         case .scalar(let text, _): isNull ? "nothing" : "\"\(text.count > 40 ? text.prefix(40) + "…" : text)\""

@@ -1,12 +1,13 @@
 import Dispatch
 
-/// A result of an observation.
+/// A result of an observation, with the commit that it belongs to.
 public struct Observed<Value: Sendable>: Sendable {
-    /// What was evaluated.
+    /// The result of the evaluation.
     public var value: Value
-    /// The commit sequence of the snapshot that it was evaluated on.
+    /// The commit sequence of the snapshot in which it was evaluated.
     public var sequence: UInt64
 
+    /// Creates a result.
     public init(value: Value, sequence: UInt64) {
         self.value = value
         self.sequence = sequence

@@ -1,8 +1,9 @@
-// Who observes the store in this process, and the thread that tells them when something happened that concerns them.
+// The observers of a store in this process, and the thread that notifies them.
 //
-// The thread sleeps until `wake` is touched, by this process or another one. It reads the change log once for all observers,
-// and marks those that are concerned; what they observe is evaluated by them, when they ask for it. So a commit costs what it
-// changed, not what is observed, and somebody who is slow gets the newest state, with nothing queued up.
+// The thread sleeps until `wake` is touched, by this process or another one. It reads the change
+// log once for all observers, and marks those that the changes concern. The observers evaluate when
+// their next result is requested. So the cost of a commit depends on its changes, not on the number
+// of observers, and a slow observer gets the newest state, without a queue.
 
 import Dispatch
 import Foundation
@@ -11,13 +12,15 @@ internal import LMDB
 
 /// The observers of a store that is open in this process.
 package final class ObserverHub: Sendable {
-    /// How often the store is looked at without having been woken: a writer may have been killed between its commit and the
-    /// touch, and some file systems tell nothing.
+    /// The interval of checks without a notification.
+    ///
+    /// A writer may have been killed between its commit and the touch, and some file systems do not
+    /// notify.
     static let slowCheck = Duration.seconds(2)
-    /// More changes than that are not looked at one by one: everybody evaluates.
+    /// The maximum number of changes that are read one by one; beyond it all observers evaluate.
     private static let mostEntries = 10_000
 
-    /// What an observer wants to hear of.
+    /// The changes that concern an observer.
     enum Interest: Sendable {
         case everything
         case entities(Set<UInt16>)
@@ -32,24 +35,24 @@ package final class ObserverHub: Sendable {
         var watch: ObserverWatch?
     }
 
-    /// How often something happened, for tests.
+    /// Counts of events, for tests.
     package struct Counters: Sendable, Equatable {
         package var touches = 0
         package var slowChecks = 0
-        /// Of results, not of observers: those of one query share theirs.
+        /// Evaluated results: observers of one query share one.
         package var evaluations = 0
     }
 
     private let members = Guarded(Members())
-    /// Evaluations that observers share.
+    /// Evaluations that observers share, by key.
     let evaluations = Guarded<[EvaluationKey: WeakEvaluation]>([:])
     let counters = Guarded(Counters())
-    /// Of the thread that is started next.
+    /// The check interval of the thread that is started next.
     let interval = Guarded(ObserverHub.slowCheck)
-    /// Where results are evaluated, one after the other: a thousand observers take no more than one processor from a writer.
+    /// The serial queue of evaluations: a thousand observers use at most one processor.
     let queue = DispatchQueue(label: "tarn.observe")
 
-    /// How many observers there are.
+    /// The number of observers.
     package var count: Int { members.withLock { $0.all.count } }
     /// Whether the thread runs.
     package var isWatching: Bool { members.withLock { $0.watch != nil } }
@@ -76,7 +79,7 @@ package final class ObserverHub: Sendable {
         stopped?.stop()
     }
 
-    /// How far the store has come.
+    /// A state of the store: its incarnation, commit sequence and generation.
     struct Position: Equatable {
         var incarnation: String
         var sequence: UInt64
@@ -89,14 +92,14 @@ package final class ObserverHub: Sendable {
         }
     }
 
-    /// Marks the observers that the commits behind a position concern.
+    /// Marks the observers that the commits after a position concern.
     ///
-    /// - Returns: how far the store has come.
+    /// - Returns: the position of the snapshot that was read.
     func look(at store: Store, from last: Position) throws -> Position {
         try store.read { reader in
             let now = try Position(reader)
             guard now != last else { return now }
-            // After the snapshot was taken: who comes later evaluates on a later one.
+            // Read after the snapshot was taken: a later observer evaluates in a later one.
             let members = members.withLock { $0 }
             for signal in try concerned(reader, now, last, members).values { signal.mark() }
             return now
@@ -132,12 +135,12 @@ package final class ObserverHub: Sendable {
         return result
     }
 
-    /// The log cannot be read: whoever evaluates finds out what it is.
+    /// Marks all observers after a failure to read the log: their evaluations report the error.
     func markAll() { for signal in members.withLock({ $0.all }).values { signal.mark() } }
 }
 
 extension ObserverHub.Members {
-    /// Enters an observer, or takes it out.
+    /// Adds an observer, or removes it.
     fileprivate mutating func change(_ signal: ObserverSignal, to new: ObserverSignal?) {
         let id = ObjectIdentifier(signal)
         all[id] = new

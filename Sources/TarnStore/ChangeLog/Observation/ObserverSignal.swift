@@ -1,10 +1,10 @@
 import Dispatch
 internal import LMDB
 
-/// Whether something happened that concerns one observer, and who waits for that.
+/// The mark of one observer that a change concerns it, and the task that waits for the mark.
 final class ObserverSignal: Sendable {
     private struct State: Sendable {
-        /// At first there is the present state to be given.
+        /// Marked at first, so that the current state is delivered.
         var isMarked = true
         var isEnded = false
         var waiter: CheckedContinuation<Bool, Never>?
@@ -33,7 +33,7 @@ final class ObserverSignal: Sendable {
         waiter?.resume(returning: false)
     }
 
-    /// Waits until it is marked. False if the waiting task is cancelled.
+    /// Waits for the mark; false if the waiting task is cancelled.
     func wait() async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

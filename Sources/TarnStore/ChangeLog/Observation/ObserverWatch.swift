@@ -1,14 +1,15 @@
-// The thread that watches a store as long as somebody observes it.
+// The thread that watches a store as long as it is observed.
 
 import Foundation
 internal import Glibc
 import Synchronization
 internal import LMDB
 
-/// One watch on `wake`, one thread. The thread closes what it has opened when it ends.
+/// A watch on `wake`, with a thread that closes the descriptors when it ends.
 final class ObserverWatch: @unchecked Sendable {
-    // Set by `init`, and then only read, but for `watch` and `last`, which are the thread's; whoever takes it out of the hub, one
-    // thread, calls `stop`.
+    // `init` sets the properties; later they are only read, except for `watch` and `last`, which
+    // only the thread uses. `stop` is called once, by the caller that has removed the watch from
+    // the hub.
     private static let restMilliseconds: Int32 = 1
     private let hub: ObserverHub
     private weak var store: Store?
@@ -16,7 +17,7 @@ final class ObserverWatch: @unchecked Sendable {
     private let mayCreate: Bool
     private let interval: Duration
     private let notifications: Int32
-    /// A pipe: its other end is closed to end the thread.
+    /// A pipe whose writing end is closed to stop the thread.
     private var ending: [Int32] = [-1, -1]
     private let isStopped = Atomic(false)
     private var watch: Int32 = -1
@@ -29,7 +30,7 @@ final class ObserverWatch: @unchecked Sendable {
         path = store.wake.path
         mayCreate = !store.environment.options.isReadOnly
         last = start
-        // Without either there is the slow check.
+        // Without inotify or a pipe, the slow check remains.
         notifications = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         if pipe(&ending) != 0 { ending = [-1, -1] }
         for end in ending where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -41,7 +42,7 @@ final class ObserverWatch: @unchecked Sendable {
         thread.start()
     }
 
-    /// Ends the thread. It no longer looks at the store then.
+    /// Stops the thread. It does not access the store any more.
     func stop() {
         isStopped.store(true, ordering: .relaxed)
         if ending[1] >= 0 { close(ending[1]) }
@@ -49,7 +50,7 @@ final class ObserverWatch: @unchecked Sendable {
 
     private func run() {
         addWatch()
-        // What was committed before there was a watch.
+        // Commits from before the watch was added.
         look()
         let milliseconds = Int32(clamping: Int64(interval / .milliseconds(1)))
         while true {
@@ -70,13 +71,15 @@ final class ObserverWatch: @unchecked Sendable {
         if ending[0] >= 0 { close(ending[0]) }
     }
 
-    /// Commits that come one after the other wake the thread once in a while, not each: it would take time from the writer.
+    /// Pauses after a notification: a series of commits wakes the thread only now and then.
+    ///
+    /// A wake-up per commit would take time from the writer.
     private func rest() {
         var file = pollfd(fd: ending[0], events: Int16(POLLIN), revents: 0)
         _ = poll(&file, 1, ObserverWatch.restMilliseconds)
     }
 
-    /// The file may not be there yet: then the slow check tries again.
+    /// Adds the watch. If the file does not exist yet, the slow check tries again.
     private func addWatch() {
         guard notifications >= 0 else { return }
         if mayCreate {
@@ -86,7 +89,7 @@ final class ObserverWatch: @unchecked Sendable {
         watch = inotify_add_watch(notifications, path, UInt32(IN_ATTRIB))
     }
 
-    /// How many there are does not matter. Of a file that was deleted nothing more comes.
+    /// Drains the notifications, whose number does not matter. A deleted file loses its watch.
     private func readNotifications() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -103,7 +106,9 @@ final class ObserverWatch: @unchecked Sendable {
         }
     }
 
-    /// False if the store has gone.
+    /// Marks the observers of new changes.
+    ///
+    /// - Returns: false if the store was released.
     @discardableResult
     private func look() -> Bool {
         guard let store else { return false }

@@ -1,15 +1,15 @@
-// The evaluation that all observers of one query share: once for each state of the store.
+// The shared evaluation of a query's observers: once for each state of the store.
 
 internal import LMDB
 
-/// The newest result of a query, and the state of the store that it is of.
+/// The newest result of a query, and the state of the store that it belongs to.
 ///
-/// Observers hold it; the hub only knows it, so it ends with the last of them.
+/// Observers own it. The hub has a weak reference, so it is released with the last observer.
 final class SharedEvaluation<Result: Sendable>: Sendable {
     private struct State: Sendable {
         var position: ObserverHub.Position?
         var result: Result?
-        /// Counts the results that differ from the one before.
+        /// The number of results that differed from the previous one.
         var revision: UInt64 = 0
     }
 
@@ -26,11 +26,10 @@ final class SharedEvaluation<Result: Sendable>: Sendable {
         if let key { hub.forgetEvaluation(key) }
     }
 
-    /// The result in a snapshot. Called on the hub's queue, so that no two callers evaluate at the
-    /// same time.
+    /// Returns the result in a snapshot. Called on the hub's queue, by one caller at a time.
     ///
-    /// - Returns: the result, and its revision: equal for equal results; a difference of 1 means
-    ///   that the results differ, and a greater one says nothing.
+    /// - Returns: the result, and its revision. Equal revisions have equal results. Consecutive
+    ///   ones have different results. Others have to be compared.
     func result(
         _ reader: StoreReader, isSame: (Result, Result) -> Bool, _ body: (StoreReader) throws -> Result
     ) throws -> (result: Result, revision: UInt64) {
@@ -45,7 +44,7 @@ final class SharedEvaluation<Result: Sendable>: Sendable {
         let differs = old.map { !isSame($0, result) } ?? true
         return state.withLock { state in
             state.position = position
-            // An equal result is kept as it was: observers hold it already.
+            // If the results are equal, the old one is kept: observers own it already.
             if differs { (state.result, state.revision) = (result, state.revision + 1) }
             return (state.result ?? result, state.revision)
         }
@@ -53,8 +52,9 @@ final class SharedEvaluation<Result: Sendable>: Sendable {
 }
 
 extension ObserverHub {
-    /// A result that observers may share: equal keys have equal results in the same state of the
-    /// store.
+    /// The key of a result that observers share.
+    ///
+    /// Equal keys have equal results in the same state of the store.
     enum EvaluationKey: Hashable, Sendable {
         case records(Query)
         case structs(ObjectIdentifier, Query)
@@ -64,12 +64,11 @@ extension ObserverHub {
     }
 
     struct WeakEvaluation: Sendable {
-        // Only ever a `SharedEvaluation`, which is `Sendable`.
+        // Always a `SharedEvaluation`, which is `Sendable`.
         nonisolated(unsafe) weak var evaluation: AnyObject?
     }
 
-    /// The evaluation of a key that others have begun, or a new one. Without a key, one for a
-    /// single observer.
+    /// The evaluation of a key, shared if there is one; without a key, that of a single observer.
     func evaluation<Result>(_ key: EvaluationKey?, of type: Result.Type) -> SharedEvaluation<Result> {
         guard let key else { return SharedEvaluation(self, nil) }
         let made = SharedEvaluation<Result>(self, key)
@@ -80,7 +79,7 @@ extension ObserverHub {
         }
     }
 
-    /// Removes an evaluation that has ended, unless another one has taken its place.
+    /// Removes a released evaluation, unless a new one has replaced it.
     func forgetEvaluation(_ key: EvaluationKey) {
         evaluations.withLock { evaluations in
             if let known = evaluations[key], known.evaluation == nil { evaluations[key] = nil }

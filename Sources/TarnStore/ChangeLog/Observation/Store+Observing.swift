@@ -1,14 +1,16 @@
-// Observing results, queries and records.
+// Observation of closures, queries and records.
 
 extension Store {
-    /// Observes what a closure reads.
+    /// Observes the result of a closure.
     ///
-    /// It is evaluated at first, and again after commits that change a record of the entities; see ``StoreObservation``. What the
-    /// closure reads of other entities, of responses and of checkpoints may change without being noticed.
+    /// It is evaluated at first, and again after commits that change a record of the entities; see
+    /// ``StoreObservation``. Changes of other entities, of responses and of checkpoints do not
+    /// trigger an evaluation.
     ///
     /// - Parameters:
-    ///   - entities: which entities the result depends on, those that descend from them among them; nil for all.
-    ///   - body: evaluates the result on a snapshot. Called on a thread of the store, for one observer at a time; it may block.
+    ///   - entities: the entities that the result depends on, with their descendants; nil for all.
+    ///   - body: evaluates the result in a snapshot. It runs on a thread of the store, for one
+    ///     observer at a time, and may block.
     public func observe<Value: Equatable & Sendable>(
         entities: [String]? = nil, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) -> StoreObservation<Value> {
@@ -18,8 +20,10 @@ extension Store {
         }
     }
 
-    /// Observes the records of a query. Only commits that change a record of its entity, or of one that its paths lead to, lead
-    /// to an evaluation; a record that has a new version and is otherwise the same is the same.
+    /// Observes the records of a query.
+    ///
+    /// Only commits that change a record of its entity, or of an entity that its paths lead to,
+    /// trigger an evaluation. Records that differ only in their version are equal.
     ///
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:)-(Query)`` does.
     public func observe(_ query: Query) -> StoreObservation<[Record]> {
@@ -48,7 +52,7 @@ extension Store {
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
     public func observe<R: StoredRecord & Equatable>(_ query: TypedQuery<R>) -> StoreObservation<[R]> { observe(R.self, query.query) }
 
-    /// Observes how many records a query has; it evaluates as ``observe(_:)-(Query)`` does.
+    /// Observes the number of records of a query, as ``observe(_:)-(Query)`` observes the records.
     ///
     /// - Throws: the iteration throws as ``StoreReader/count(_:)-(Query)`` does.
     public func observe(countOf query: Query) -> StoreObservation<Int> {
@@ -59,15 +63,19 @@ extension Store {
         }
     }
 
-    /// Observes one record: nil as long as it is not there. Only commits that change it lead to an evaluation.
+    /// Observes one record; nil as long as it is not stored.
+    ///
+    /// Only commits that change it trigger an evaluation.
     ///
     /// - Throws: the iteration throws `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
     public func observe(_ entity: String, _ key: RecordKey) -> StoreObservation<Record?> {
         observeRow(entity, key, .record(entity, key)) { reader in try reader.record(entity, key) }
     }
 
-    /// Observes one record as a struct: nil as long as it is not there. Only commits that change it lead to an evaluation, also if
-    /// they change fields that the struct does not have.
+    /// Observes one record as a struct; nil as long as it is not stored.
+    ///
+    /// Only commits that change it trigger an evaluation, even if they change fields that the
+    /// struct does not have.
     ///
     /// - Throws: the iteration throws as ``StoreReader/get(_:_:)-(_,Record.Key)`` does.
     public func observe<R: StoredRecord>(_ type: R.Type, _ key: R.Key) -> StoreObservation<R?> {
@@ -76,7 +84,7 @@ extension Store {
         }
     }
 
-    /// Whether a record is another one than before, its row says: fields, entity, whether it is partial; not its version.
+    /// Observes the row of a record: fields, entity, whether it is partial; not its version.
     private func observeRow<Value: Sendable>(
         _ entity: String, _ key: RecordKey, _ sharing: ObserverHub.EvaluationKey,
         _ body: @escaping @Sendable (StoreReader) throws -> Value?
@@ -94,7 +102,7 @@ extension Store {
 }
 
 extension StoreObservation {
-    /// Evaluates a closure, and compares its result with the last one.
+    /// Creates an observation that compares the results of a closure.
     fileprivate init(
         store: Store, sharing key: ObserverHub.EvaluationKey?, isSame: @escaping @Sendable (Value, Value) -> Bool,
         _ body: @escaping @Sendable (StoreReader) throws -> Value,
@@ -103,7 +111,7 @@ extension StoreObservation {
         self.init(store: store, sharing: key, isSame: isSame, value: { $0 }, body, interest: interest)
     }
 
-    /// The same with a result that has more to compare than is given.
+    /// Creates an observation whose comparison uses more than the delivered value.
     fileprivate init<Result: Sendable>(
         store: Store, sharing key: ObserverHub.EvaluationKey?, isSame: @escaping @Sendable (Result, Result) -> Bool,
         value: @escaping @Sendable (Result) -> Value, _ body: @escaping @Sendable (StoreReader) throws -> Result,
@@ -114,8 +122,7 @@ extension StoreObservation {
             var last: (result: Result, revision: UInt64)?
             return { reader in
                 let new = try shared.result(reader, isSame: isSame, body)
-                // Two revisions that follow each other differ; the same one does not; others have
-                // to be compared.
+                // Consecutive revisions differ, equal ones do not, and others have to be compared.
                 if let last,
                     last.revision == new.revision
                         || last.revision + 1 != new.revision && isSame(last.result, new.result)
@@ -130,21 +137,21 @@ extension StoreObservation {
 }
 
 extension Record {
-    /// Whether another record is the same but for its version.
+    /// Whether another record is equal except for its version.
     fileprivate func saysTheSame(as other: Record) -> Bool {
         entity == other.entity && key == other.key && isPartial == other.isPartial && fields == other.fields
     }
 }
 
 extension Query {
-    /// The entities whose records decide about the result: its own, and all that its paths lead to.
+    /// The entities that the result depends on: its own, and those that its paths lead to.
     fileprivate func entities(in state: StoreState) throws -> Set<UInt16> {
         let entity = try state.entity(entity)
         var ids: Set<UInt16> = [entity.id]
         for path in condition.paths + order.map(\.path) {
             var owner = entity
             for name in path.names {
-                // Of a derived relationship the references stand at the other end.
+                // A derived relationship is stored in the rows of its destination.
                 guard let relationship = state.catalog.relationship(name, of: owner),
                     let destination = state.catalog.entity(id: relationship.destination)
                 else { break }
@@ -157,7 +164,7 @@ extension Query {
 }
 
 extension Condition {
-    /// All that are named in it.
+    /// All field paths of the condition.
     fileprivate var paths: [FieldPath] {
         switch self {
         case .all: []
@@ -170,7 +177,7 @@ extension Condition {
     }
 }
 
-/// What a row says, for comparison.
+/// The content of a row, for comparison.
 private struct ObservedRow: Equatable {
     private var body: [UInt8]?
     private var entity: UInt16 = 0

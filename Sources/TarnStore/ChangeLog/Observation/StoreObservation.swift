@@ -1,9 +1,11 @@
-// What `observe` returns: a result, and again a result whenever it has changed.
+// The sequence that `observe` returns.
 
 import Dispatch
 import Foundation
 
-/// A result of the store as it is now, and then again after every commit, of this or another process, that changes it.
+/// A sequence of results: the current one, then one after every commit that changes it.
+///
+/// Commits of other processes count, too.
 ///
 /// ```swift
 /// for try await issues in store.observe(entities: ["Issue"], { try $0.count("Issue") }) {
@@ -11,41 +13,46 @@ import Foundation
 /// }
 /// ```
 ///
-/// - The first result comes at once. After that, a result comes only if it differs from the one before.
-/// - What is evaluated is the newest state: commits that come faster than results are asked for are not queued up, they are
-///   skipped. The last state always comes.
-/// - Observers of an equal query, count or record share its evaluation: it is done once for each
-///   state of the store, however many they are. A closure is evaluated for each observer.
-/// - Each iteration is an observer of its own. It ends when its task is cancelled, and is forgotten when it is no longer
-///   iterated. It keeps the store open meanwhile.
-/// - An error of the evaluation ends the iteration: `StoreError.schemaChanged`, `.unknownEntity` and the like if another process
-///   has changed the schema so that it no longer fits.
+/// - The first result is delivered at once. Later ones are delivered only if they differ from the
+///   previous one.
+/// - Each result is of the newest state. Commits that are faster than the consumer are skipped, not
+///   queued. The last state is always delivered.
+/// - Observers of an equal query, count or record share its evaluation: it runs once for each state
+///   of the store. A closure is evaluated for each observer.
+/// - Each iteration is an observer of its own. It ends when its task is cancelled, and is removed
+///   when it is no longer iterated. It keeps the store open meanwhile.
+/// - An error of the evaluation ends the iteration: `StoreError.schemaChanged`, `.unknownEntity`
+///   and the like if another process has changed the schema incompatibly.
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
+    /// A result with its commit.
     public typealias Element = Observed<Value>
 
-    /// Evaluates once; nil if the result is the same as the last time. One for each iteration, called by one thread at a time.
+    /// Evaluates once per call, for one iteration and on one thread at a time.
+    ///
+    /// It returns nil if the result is unchanged.
     typealias Evaluation = (StoreReader) throws -> Value?
 
     let store: Store
     let interest: @Sendable (StoreState) throws -> ObserverHub.Interest
     let makeEvaluation: @Sendable () -> Evaluation
 
+    /// Creates an iteration: a new observer.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(observer: Observer(self)) }
 
     /// One iteration: an observer of its own.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let observer: Observer<Value>
 
-        /// The next result; nil when the task has been cancelled.
+        /// The next result; nil after the task was cancelled.
         ///
-        /// - Throws: what the evaluation throws. After that there is nothing more.
+        /// - Throws: errors of the evaluation. The iteration is over then.
         public mutating func next() async throws -> Element? { try await observer.next() }
     }
 }
 
-/// One iteration. Used by one task at a time.
+/// One iteration, used by one task at a time.
 private final class Observer<Value: Sendable>: @unchecked Sendable {
-    // Of the task that iterates; while it waits for an evaluation, of the queue.
+    // Used by the iterating task; while it waits for an evaluation, by the queue.
     private var observation: StoreObservation<Value>?
     private let evaluation: StoreObservation<Value>.Evaluation
     private var signal: ObserverSignal?
@@ -77,7 +84,7 @@ private final class Observer<Value: Sendable>: @unchecked Sendable {
         return nil
     }
 
-    /// Enters the hub, the first time.
+    /// Adds the observer to the hub, the first time.
     private func begin() throws -> ObserverSignal? {
         guard let observation, signal == nil else { return signal }
         let store = observation.store

@@ -1,14 +1,14 @@
-// The file `wake` of a store: touched after every commit that changed something, so that whoever watches it wakes up.
+// The file `wake` of a store, touched after every commit with changes to notify watchers.
 
 internal import Glibc
 internal import LMDB
 import Synchronization
 
-/// An empty file whose times change. It says nothing by itself: whoever wakes up compares commit sequences.
+/// An empty file whose modification time notifies watchers. They compare commit sequences.
 package final class WakeFile: Sendable {
     let path: String
     private let descriptor = Atomic<Int32>(-1)
-    /// For tests: commits, and tells nobody, as a writer does that is killed in between.
+    /// For tests: suppresses touches, as after a writer was killed between commit and touch.
     package let isSilent = Atomic(false)
 
     init(directory: String) { path = directory + "/wake" }
@@ -18,7 +18,7 @@ package final class WakeFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Called by the writer's thread only. What fails is made up for by the slow check of those who watch.
+    /// Touches the file. Called by the writer's thread only; the slow check covers failures.
     func touch() {
         if isSilent.load(ordering: .relaxed) { return }
         var file = descriptor.load(ordering: .relaxed)
@@ -27,7 +27,7 @@ package final class WakeFile: Sendable {
             guard file >= 0 else { return }
             descriptor.store(file, ordering: .relaxed)
         }
-        // Needs no room, also on a full disk.
+        // Needs no space, even on a full disk.
         futimens(file, nil)
     }
 }

@@ -99,12 +99,12 @@ final class HostileRun: Sendable {
             var transport = description.api.transport
             (transport.idleTimeout, transport.totalTimeout) = (.seconds(5), .seconds(10))
             let store = try Store.open(at: path, schema: description.schema, options: Store.Options(durability: .volatile))
-            var options = Mirror.Options()
+            var options = APIMirror.Options()
             options.time = clock.source
             options.pageLimit = 20
             for _ in 0..<syncs {
                 server.set(answers)
-                let report = try await Mirror(description, store: store, transport: CurlTransport(transport), options: options, environment: [:]).sync()
+                let report = try await APIMirror(description, store: store, transport: CurlTransport(transport), options: options, environment: [:]).sync()
                 // The report is formatted as a program would print it.
                 var text = report.failures.map(\.description).joined(separator: "\n")
                 for diagnostic in report.endpoints.flatMap(\.report.diagnostics) { text += "\n\(diagnostic)" }

@@ -84,7 +84,7 @@ public final class Environment: Sendable {
     let threadDepth: ThreadDepth
     let forks: Int
     /// The fair lock before the write mutex; nil if the environment is read-only.
-    let turn: WriterTurn?
+    let turn: WriterQueue?
     /// The lock file that liblmdb has mapped; nil without locks.
     package let lockFile: FileIdentity?
     /// The directory in which the files are verified before each write; nil if it is read-only.
@@ -97,7 +97,7 @@ public final class Environment: Sendable {
 
     private init(
         path: String, options: Options, file: FileIdentity, lockFile: FileIdentity?, env: OpaquePointer, threadDepth: ThreadDepth,
-        turn: WriterTurn?, directory: OpenDirectory?
+        turn: WriterQueue?, directory: OpenDirectory?
     ) {
         self.path = path
         self.options = options
@@ -156,7 +156,7 @@ public final class Environment: Sendable {
         // In an existing environment, a new file gets the mode of the data file.
         let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
         let directory = options.isReadOnly ? nil : try OpenDirectory(path: path)
-        let turn = options.isReadOnly ? nil : try WriterTurn(directory: path)
+        let turn = options.isReadOnly ? nil : try WriterQueue(directory: path)
         let lockFile = options.isImmutable ? nil : try LockFile.prepare(in: path, options: options)
         var mapSize = options.mapSize
         while true {

@@ -60,17 +60,17 @@ public final class CachedTransport: Transport, Sendable {
     /// The options of the transport.
     public let options: Options
     let inner: any Transport
-    let shelf: ResponseShelf
+    let shelf: ResponseStore
     private let flights = Flights<Fetched>()
     private let background = BackgroundTasks()
-    private let claims: ClaimFile?
+    private let claims: RequestLock?
 
     /// Creates a cache in front of a transport. Other caches and mirrors may use the same store.
     public init(_ inner: any Transport, store: Store, options: Options = Options()) {
         self.inner = inner
         self.options = options
-        shelf = ResponseShelf(store, options)
-        claims = ClaimFile(directory: store.path)
+        shelf = ResponseStore(store, options)
+        claims = RequestLock(directory: store.path)
     }
 
     /// Answers a request, as ``answer(_:)`` does.
@@ -252,7 +252,7 @@ public final class CachedTransport: Transport, Sendable {
     /// The digest of a request: equal for equal method, URL and header fields.
     private func digest(_ request: HTTPRequest, _ url: String) -> RequestDigest {
         RequestKey(
-            method: request.method, url: url, endpoint: ResponseShelf.endpoint,
+            method: request.method, url: url, endpoint: ResponseStore.endpoint,
             authScope: request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")
         ).digest
     }

@@ -22,7 +22,7 @@ struct StoredMessage: Sendable {
 extension StoredMessage {
     /// Creates a message; nil for entries of other kinds, and for unreadable parts.
     init?(_ view: ResponseView, isPart: Bool) {
-        guard view.endpoint == (isPart ? ResponseShelf.partEndpoint : ResponseShelf.endpoint), let size = view.bodySize else { return nil }
+        guard view.endpoint == (isPart ? ResponseStore.partEndpoint : ResponseStore.endpoint), let size = view.bodySize else { return nil }
         let parts = isPart ? view.parts : nil
         guard !isPart || parts != nil && view.status == 206 else { return nil }
         self.init(

@@ -9,7 +9,7 @@ import TarnStore
 /// A record is processed and marked as processed in the same transaction. If a pass is interrupted,
 /// even by a kill, the next run continues with the remaining records.
 struct OrphanPass {
-    let mirror: Mirror
+    let mirror: APIMirror
     let endpoint: Endpoint
     let rules: Orphans
     let walk: WalkIdentity
@@ -22,7 +22,7 @@ struct OrphanPass {
     /// The number of individual requests that are left.
     private var checksLeft: Int
 
-    init(_ mirror: Mirror, _ endpoint: Endpoint, _ rules: Orphans, _ walk: WalkIdentity, parent: RecordKey?, scan: UInt64) {
+    init(_ mirror: APIMirror, _ endpoint: Endpoint, _ rules: Orphans, _ walk: WalkIdentity, parent: RecordKey?, scan: UInt64) {
         self.mirror = mirror
         self.endpoint = endpoint
         self.rules = rules
@@ -165,7 +165,7 @@ struct OrphanPass {
             for name in template.variables {
                 if name.hasPrefix(variable + ".") {
                     let path = name.dropFirst(variable.count + 1).split(separator: ".").map(String.init)
-                    guard let value = try Walk.value(at: path[...], of: record, reader) else { return nil }
+                    guard let value = try EndpointScan.value(at: path[...], of: record, reader) else { return nil }
                     values[name] = value
                 } else if let parameter = parameters.first(where: { $0.name == name }) {
                     values[name] = parameter.value

@@ -76,12 +76,12 @@ extension RecordCache {
         /// The options of requests, such as base, retries, logger and clock.
         ///
         /// Options that concern only scans have no effect here.
-        public var mirror: Mirror.Options
+        public var mirror: APIMirror.Options
 
         /// Creates the options of a description.
         ///
         /// - Parameter description: policy, rules and limits, as a description file declares them.
-        public init(_ description: CacheDescription = CacheDescription(), mirror: Mirror.Options = Mirror.Options()) {
+        public init(_ description: CacheDescription = CacheDescription(), mirror: APIMirror.Options = APIMirror.Options()) {
             (policy, rules, limits) = (description.policy, description.rules, description.limits)
             self.mirror = mirror
         }

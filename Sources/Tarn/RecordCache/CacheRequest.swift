@@ -82,7 +82,7 @@ extension RecordCache {
         let scope = try await mirror.scope()
         let pipeline = try pipelines.take(store)
         defer { pipelines.give(back: pipeline) }
-        let walk = Walk(
+        let walk = EndpointScan(
             mirror: mirror, endpoint: endpoint, pipeline: pipeline.value, authScope: scope, fingerprint: fingerprint, progress: { _ in })
         if let url = request.url {
             // A URL of another server is refused, unless a link of the previous page leads there
@@ -119,7 +119,7 @@ extension RecordCache {
     ///
     /// - Returns: the sequence, and whether the position in the list is known.
     private func sequence(
-        _ request: CacheRequest, _ walk: Walk, _ parent: Walk.Parent?
+        _ request: CacheRequest, _ walk: EndpointScan, _ parent: EndpointScan.Parent?
     ) throws -> (PageSequence, isPositioned: Bool) {
         let endpoint = walk.endpoint
         guard let url = request.url else {

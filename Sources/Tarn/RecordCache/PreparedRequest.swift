@@ -8,7 +8,7 @@ public struct PreparedRequest: Sendable {
     /// The URL of the API, as the store knows it.
     public let url: String
     let endpoint: Endpoint
-    let parent: Walk.Parent?
+    let parent: EndpointScan.Parent?
     let key: RequestKey
     let digest: RequestDigest
     let request: HTTPRequest
@@ -21,7 +21,7 @@ public struct PreparedRequest: Sendable {
     let isPositioned: Bool
 
     init(
-        _ endpoint: Endpoint, _ parent: Walk.Parent?, _ key: RequestKey, _ request: HTTPRequest, directives: String?,
+        _ endpoint: Endpoint, _ parent: EndpointScan.Parent?, _ key: RequestKey, _ request: HTTPRequest, directives: String?,
         _ pages: PageSequence, isPositioned: Bool
     ) {
         url = key.url

@@ -46,7 +46,7 @@ extension RecordCache {
     private var timestamp: Timestamp { Timestamp(options.mirror.time.now()) }
 
     private func refusal(_ response: HTTPResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError {
-        .refusal(response, method: "GET", url: prepared.shownURL, message: message ?? Walk.message(of: response))
+        .refusal(response, method: "GET", url: prepared.shownURL, message: message ?? EndpointScan.message(of: response))
     }
 
     /// The response that another process has fetched since a moment; nil if there is none.
@@ -97,7 +97,7 @@ extension RecordCache {
         defer { pipelines.give(back: pipeline) }
         let hooks = options.mirror.hooks?(prepared.endpoint) ?? ImportHooks()
         pipeline.value.configure { $0.hooks = hooks }
-        var walk = Walk(
+        var walk = EndpointScan(
             mirror: mirror, endpoint: prepared.endpoint, pipeline: pipeline.value, authScope: prepared.key.authScope, fingerprint: "",
             progress: { _ in })
         walk.shownURL = prepared.shownURL

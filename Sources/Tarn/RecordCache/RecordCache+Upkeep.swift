@@ -20,7 +20,7 @@ extension RecordCache {
 
     /// Removes entries, in steps between which other writers run; readers never wait.
     ///
-    /// Records stay: see ``collect(roots:through:isDryRun:)``. Entries of a ``Mirror`` are removed
+    /// Records stay: see ``collect(roots:through:isDryRun:)``. Entries of a ``APIMirror`` are removed
     /// only by a URL or a prefix: they determine which records the server lists.
     ///
     /// - Returns: the number of removed entries.

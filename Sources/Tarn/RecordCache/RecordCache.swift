@@ -19,7 +19,7 @@ public import TarnStore
 ///
 /// Deleting a record, by any writer of the store, invalidates the responses that list it. A change
 /// of the schema or the mapping changes the request keys, so that nothing stored before answers.
-/// Responses that a ``Mirror`` has stored answer, too. Any number of tasks and processes may use
+/// Responses that a ``APIMirror`` has stored answer, too. Any number of tasks and processes may use
 /// caches over one store.
 ///
 /// See <doc:Caching>.
@@ -28,19 +28,19 @@ public final class RecordCache: Sendable {
     public let store: Store
     /// The options of the cache.
     public let options: Options
-    let mirror: Mirror
+    let mirror: APIMirror
     let pipelines: PipelinePool
     let uses = CacheUses()
     /// Fingerprints of the endpoints' mappings, by name: too large to be hashed for each request.
     let fingerprints: [String: String]
-    private let claims: ClaimFile?
+    private let claims: RequestLock?
     private let flights = Flights<Transfer>()
     private let background = BackgroundTasks()
 
     /// Creates a cache over a store.
     ///
     /// - Parameter options: the options; nil for those of the description.
-    /// - Throws: as ``Mirror``'s initializer.
+    /// - Throws: as ``APIMirror``'s initializer.
     public init(
         _ description: Description, store: Store, transport: any Transport, options: Options? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -48,10 +48,10 @@ public final class RecordCache: Sendable {
         let options = options ?? Options(description.api.cache)
         self.store = store
         self.options = options
-        mirror = try Mirror(description, store: store, transport: transport, options: options.mirror, environment: environment)
+        mirror = try APIMirror(description, store: store, transport: transport, options: options.mirror, environment: environment)
         pipelines = PipelinePool(description.mapping)
         fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) { first, _ in first }
-        claims = options.sharesTransfersBetweenProcesses ? ClaimFile(directory: store.path) : nil
+        claims = options.sharesTransfersBetweenProcesses ? RequestLock(directory: store.path) : nil
     }
 
     /// The part of an answer that is copied from the store.
@@ -269,7 +269,7 @@ public final class RecordCache: Sendable {
         do {
             (transfer, isShared) = try await self.transfer(prepared, isConditional: policy != .networkOnly)
         } catch {
-            let error = Mirror.mirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
+            let error = APIMirror.mirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
             guard policy != .networkOnly, let failure = error.cacheFailure else { throw CacheError.request(error, nil) }
             return try store.read(verifyingRows: true) { reader in
                 let view = try reader.access.responseView(prepared.digest)

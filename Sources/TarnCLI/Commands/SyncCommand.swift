@@ -59,7 +59,7 @@ struct SyncCommand: AsyncParsableCommand {
             let known = description.endpoints.map(\.name).joined(separator: ", ")
             throw Failure(.usage, "\(description.file) has no endpoint \(name); it has \(known.isEmpty ? "none" : known)")
         }
-        var options = Mirror.Options()
+        var options = APIMirror.Options()
         if let base {
             guard (try? HTTPURL(base)) != nil else { throw Failure(.usage, "--base \(base): not an http or https URL") }
             options.base = base
@@ -92,7 +92,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
         let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
         options.onWait = progress.wait
-        let mirror = try Mirror(description, store: store, transport: transport, options: options)
+        let mirror = try APIMirror(description, store: store, transport: transport, options: options)
         let names = endpoints.isEmpty ? nil : Set(endpoints)
         let task = Task { await mirror.sync(names) { progress.update($0) } }
         // A second interrupt ends the process at once; committed data is safe either way.

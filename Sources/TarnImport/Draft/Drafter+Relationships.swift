@@ -88,7 +88,7 @@ extension Drafter {
         builder.field(slot.field) { $0.appendValue(tag: ValueTag.reference, target) }
         guard slot.claims >= 0 else { return }
         claims.append(
-            Claim(
+            ReferenceConflict(
                 plan: Int(slot.claims), field: slot.field, owner: Array(key.bytes), target: Array(target), path: path(tape, place)))
     }
 

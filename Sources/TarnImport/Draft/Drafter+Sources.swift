@@ -80,7 +80,7 @@ extension Drafter {
     }
 
     private static func walk(
-        _ tape: Tape, _ start: Int, _ steps: [KeyPath.Step], _ list: ExtraSource.List, isOutside: Bool, _ found: inout PlaceList
+        _ tape: Tape, _ start: Int, _ steps: [JSONPath.Step], _ list: ExtraSource.List, isOutside: Bool, _ found: inout PlaceList
     ) -> Found {
         func place(_ index: Int) -> Int { isOutside ? PlaceList.Place.number(.outside, index) : index }
         var first = -1, null = -1

@@ -19,7 +19,7 @@ struct Drafter: ~Copyable {
     /// The whole keys of deleted records, by draft.
     var tombstones: [Int: [UInt8]] = [:]
     /// One-to-one references that the drafts store, in document order.
-    var claims: [Claim] = []
+    var claims: [ReferenceConflict] = []
     /// An object that waits to be drafted.
     struct Pending {
         var index: Int

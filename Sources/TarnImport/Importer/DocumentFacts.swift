@@ -20,7 +20,7 @@ public struct DocumentFacts: Sendable, Hashable {
 
     /// A scalar and its path from the document's root.
     public struct Member: Sendable, Hashable {
-        /// The path, in the syntax of a ``KeyPath``.
+        /// The path, in the syntax of a ``JSONPath``.
         public var path: String
         /// The scalar as a text.
         public var text: String
@@ -42,7 +42,7 @@ extension Importer {
     /// - Parameters:
     ///   - places: the locations of its records, or of lists of them.
     ///   - lists: the paths of its lists.
-    func facts(_ questions: DocumentQuestions, _ tape: Tape, _ places: [Int], lists: [KeyPath] = []) -> DocumentFacts {
+    func facts(_ questions: DocumentQuestions, _ tape: Tape, _ places: [Int], lists: [JSONPath] = []) -> DocumentFacts {
         var facts = DocumentFacts()
         if let names = questions.members {
             var scan = MemberScan(tape, names)

@@ -3,14 +3,14 @@ internal import TarnStore
 /// The location of one entity's records in a document with records of several entities.
 public struct EnvelopePart: Sendable, Hashable {
     /// The path from the document's root.
-    public var path: KeyPath
+    public var path: JSONPath
     /// The entity of the listed records.
     public var entity: String
     /// Whether the value may be absent or null.
     public var isOptional: Bool
 
     /// Creates a part.
-    public init(_ path: KeyPath, _ entity: String, optional: Bool = false) {
+    public init(_ path: JSONPath, _ entity: String, optional: Bool = false) {
         self.path = path
         self.entity = entity
         isOptional = optional

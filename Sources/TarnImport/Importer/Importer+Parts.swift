@@ -61,7 +61,7 @@ extension Importer {
     ///   list occurs twice in the document. `.rootUnavailable` if the document has a list and the
     ///   mapping takes values of its records from `@root`, which may follow the list.
     public func addParts(
-        records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil, context: ImportContext = ImportContext(),
+        records: JSONPath = JSONPath(keys: []), entity: String, parent: ParentReference? = nil, context: ImportContext = ImportContext(),
         next: () throws -> [UInt8]?, part: (Added) throws -> Void
     ) throws {
         let target = try target(entity, parent), takesRoot = plan.takesRoot(target.plan)
@@ -80,7 +80,7 @@ extension Importer {
 
     /// Adds a body that is in memory, but too large for the parser.
     func addDivided(
-        _ body: [UInt8], _ records: KeyPath, _ target: Target, _ context: ImportContext, _ questions: DocumentQuestions
+        _ body: [UInt8], _ records: JSONPath, _ target: Target, _ context: ImportContext, _ questions: DocumentQuestions
     ) throws(ImportError) -> Added {
         var added = Added(listed: [], count: 0)
         do {
@@ -118,7 +118,7 @@ extension Importer {
     /// - Parameter frame: receives everything but the elements of the list, after the last of them.
     ///   Without a list, it is called before the single record.
     private func divide(
-        _ records: KeyPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
+        _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
     ) throws {
         let limits = limits
         guard records.isPlain else { return try readWhole(records, next, frame: handOver, body) }
@@ -160,7 +160,7 @@ extension Importer {
 
     /// Reads a document as one part: the splitter follows keys, but no indexes or wildcards.
     private func readWhole(
-        _ records: KeyPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
+        _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
     ) throws {
         var whole = ByteWriter(capacity: 1 << 16)
         while let piece = try next() {

@@ -52,7 +52,7 @@ extension Importer {
     /// Returns the list or record at a path; with wildcards, all of them.
     ///
     /// - Throws: `.recordsNotFound`, `.notRecords`.
-    func locate(_ path: KeyPath, in tape: Tape) throws(ImportError) -> [Int] {
+    func locate(_ path: JSONPath, in tape: Tape) throws(ImportError) -> [Int] {
         guard path.isPlain else { return try locateAll(path, in: tape) }
         var index = Tape.root
         for key in path.keys {
@@ -64,7 +64,7 @@ extension Importer {
         return [try records(at: index, path, tape)]
     }
 
-    private func locateAll(_ path: KeyPath, in tape: Tape) throws(ImportError) -> [Int] {
+    private func locateAll(_ path: JSONPath, in tape: Tape) throws(ImportError) -> [Int] {
         var places: [Int] = []
         let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { places.append($0) }
         guard isThere else {
@@ -75,7 +75,7 @@ extension Importer {
         return found
     }
 
-    private func records(at index: Int, _ path: KeyPath, _ tape: Tape) throws(ImportError) -> Int {
+    private func records(at index: Int, _ path: JSONPath, _ tape: Tape) throws(ImportError) -> Int {
         guard tape.kind(index) == .array || tape.kind(index) == .object else {
             throw .notRecords(path: path.description, found: tape.describe(index))
         }

@@ -25,7 +25,7 @@ public final class Importer {
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
     /// The paths of one-to-one references, built on first use.
-    var claimPlaces: [ClaimPlace: String]?
+    var conflictPlaces: [ConflictPlace: String]?
     /// The parser of the JSON that hooks edited.
     private var editedParser: JSONParser?
     /// The maximum number of diagnostics in a report (default: 100). All diagnostics are counted.
@@ -93,7 +93,7 @@ public final class Importer {
     ///   the error again. `.unknownField` if the parent's relationship is not a to-one that the
     ///   listed records store.
     public func add(
-        _ body: [UInt8], records: KeyPath = KeyPath(keys: []), entity: String, parent: ParentReference? = nil,
+        _ body: [UInt8], records: JSONPath = JSONPath(keys: []), entity: String, parent: ParentReference? = nil,
         context: ImportContext = ImportContext(), asking questions: DocumentQuestions = DocumentQuestions()
     ) throws(ImportError) -> Added {
         let target = try target(entity, parent)
@@ -281,12 +281,12 @@ public final class Importer {
             }
         }
         try connectDerived(&writer, &tally, except: olderLists, hasLocal: hasLocal)
-        try settleClaims(&writer, &tally)
+        try settleConflicts(&writer, &tally)
         try delete(deletions, &writer, &tally, &report)
         if isStrict {
             try writer.checkUnique()
         } else {
-            try dropDoubles(&writer, &tally, &report)
+            try dropDuplicates(&writer, &tally, &report)
         }
         for (index, plan) in plan.plans.enumerated() {
             if let count = drafter.skippedByEntity[plan.entity.name] { tally.skipped(index, count) }

@@ -26,7 +26,7 @@ struct MemberScan {
     /// Scans the objects that lead to lists.
     ///
     /// A record that is not in a list has no envelope: its members are its own.
-    mutating func add(around lists: [KeyPath]) {
+    mutating func add(around lists: [JSONPath]) {
         var objects: [(object: Int, prefix: String)] = []
         for list in lists {
             var path: [(object: Int, prefix: String)] = [], on: [Int] = [], index = Tape.root, prefix = "", isKeyed = true
@@ -81,7 +81,7 @@ struct MemberScan {
 
     private static func joined(_ prefix: String, _ key: Bytes) -> String { joined(prefix, String(decoding: key, as: UTF8.self)) }
 
-    /// Joins a prefix and a key in the syntax of a ``KeyPath``.
+    /// Joins a prefix and a key in the syntax of a ``JSONPath``.
     private static func joined(_ prefix: String, _ key: String) -> String {
         var text = prefix.isEmpty ? "" : prefix + "."
         for scalar in key.unicodeScalars {

@@ -6,7 +6,7 @@ extension Tape {
     /// Returns the value at steps without a wildcard; nil if there is none.
     ///
     /// Steps through null or a scalar lead to no value.
-    func value(at steps: ArraySlice<KeyPath.Step>, from index: Int) -> Int? {
+    func value(at steps: ArraySlice<JSONPath.Step>, from index: Int) -> Int? {
         var index = index
         for step in steps {
             guard let next = value(at: step, in: index) else { return nil }
@@ -15,7 +15,7 @@ extension Tape {
         return index
     }
 
-    private func value(at step: KeyPath.Step, in index: Int) -> Int? {
+    private func value(at step: JSONPath.Step, in index: Int) -> Int? {
         switch (step, kind(index)) {
         case (.key(let key), .object): value(of: key, in: index)
         case (.index(let number), .array): element(number, of: index)
@@ -46,7 +46,7 @@ extension Tape {
     /// - Returns: whether the arrays at the wildcards were reached, even if empty. Without a
     ///   wildcard, whether there is a value.
     @discardableResult
-    func forEach(at steps: ArraySlice<KeyPath.Step>, from index: Int, _ body: (Int) -> Void) -> Bool {
+    func forEach(at steps: ArraySlice<JSONPath.Step>, from index: Int, _ body: (Int) -> Void) -> Bool {
         guard let wildcard = steps.firstIndex(of: .each) else {
             guard let value = value(at: steps, from: index) else { return false }
             body(value)

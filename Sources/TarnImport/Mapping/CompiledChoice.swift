@@ -14,7 +14,7 @@ final class CompiledChoice {
     }
 
     private let entity: String
-    private let paths: [[KeyPath.Step]]
+    private let paths: [[JSONPath.Step]]
     private let rules: [Rule]
     private let plans: [String: Int]
     private let otherwise: EntityChoice.Otherwise
@@ -27,7 +27,7 @@ final class CompiledChoice {
         self.entity = entity
         self.plans = plans
         otherwise = choice.otherwise
-        var paths: [[KeyPath.Step]] = []
+        var paths: [[JSONPath.Step]] = []
         rules = choice.rules.compactMap { rule in
             switch rule {
             case .code(let chooser): return .code(chooser)

@@ -6,7 +6,7 @@ enum DocumentSource: Hashable {
     case header(String)
     case parameter(String)
     /// A path from the root. `isList`: collects all values that the path leads to in a list.
-    case root([KeyPath.Step], isList: Bool)
+    case root([JSONPath.Step], isList: Bool)
 
     var isOfRoot: Bool { if case .root = self { true } else { false } }
 }

@@ -12,7 +12,7 @@ public struct EntityMapping: Sendable, Hashable {
     /// Key paths of known but unwanted values, relative to the record.
     ///
     /// `*` matches any run of characters in one key. A path also covers everything below it.
-    public var ignored: [KeyPath]
+    public var ignored: [JSONPath]
     /// Derived relationships that may appear in this entity's JSON under their own name.
     ///
     /// Their references are stored at the other side. Relationships with ``paths`` need not be
@@ -44,7 +44,7 @@ public struct EntityMapping: Sendable, Hashable {
 
     /// Creates an entity mapping. By default, every field takes its value from its own name.
     public init(
-        paths: [String: [ValueSource]] = [:], epochs: [String: EpochUnit] = [:], ignored: [KeyPath] = [],
+        paths: [String: [ValueSource]] = [:], epochs: [String: EpochUnit] = [:], ignored: [JSONPath] = [],
         declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules(),
         duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil, rest: String? = nil,
         keyless: KeylessPolicy? = nil, choice: EntityChoice? = nil, local: LocalPolicy? = nil

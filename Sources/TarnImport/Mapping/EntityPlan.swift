@@ -27,7 +27,7 @@ final class EntityPlan {
     private(set) var takesOwner = false
     /// The number of places to locate: the slots, then the places where extras start.
     private(set) var placeCount: Int
-    private let ignored: [KeyPath]
+    private let ignored: [JSONPath]
     let policies: EntityPolicies
     /// Unmapped paths found so far, with their counts.
     private(set) var unmapped: [(path: String, count: Int)] = []
@@ -37,7 +37,7 @@ final class EntityPlan {
     private static let unmappedLimit = 200
 
     /// Creates a plan without sources; they are added one by one.
-    init(_ entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], ignored: [KeyPath], policies: EntityPolicies) {
+    init(_ entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], ignored: [JSONPath], policies: EntityPolicies) {
         self.policies = policies
         self.entity = entity
         self.slots = slots
@@ -122,7 +122,7 @@ final class EntityPlan {
     func meet(_ key: Bytes, in node: Int, prefix: [String]) {
         guard !nodes[node].isCovered, nodes[node].unmappedCount < EntityPlan.unmappedLimit else { return }
         nodes[node].unmappedCount += 1
-        let path = KeyPath(keys: prefix + [String(decoding: key, as: UTF8.self)])
+        let path = JSONPath(keys: prefix + [String(decoding: key, as: UTF8.self)])
         var entry = KeyNode.Entry()
         if ignored.contains(where: { $0.covers(path) }) {
             entry.unmapped = KeyNode.Entry.none
@@ -130,7 +130,7 @@ final class EntityPlan {
             entry.unmapped = KeyNode.Entry.kept
         } else {
             entry.unmapped = Int32(unmapped.count)
-            unmapped.append((key.count > 200 ? KeyPath(keys: prefix + [Tape.excerpt(key)]).description : path.description, 1))
+            unmapped.append((key.count > 200 ? JSONPath(keys: prefix + [Tape.excerpt(key)]).description : path.description, 1))
             unmappedTotal += 1
         }
         nodes[node].table.insert(key, nodes[node].entries.count)

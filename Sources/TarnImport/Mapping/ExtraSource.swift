@@ -13,9 +13,9 @@ final class ExtraSource {
 
     enum Kind {
         /// Steps from a place that the tree of keys finds.
-        case place(Int, [KeyPath.Step], List)
+        case place(Int, [JSONPath.Step], List)
         /// Steps from the object of the enclosing record.
-        case parent([KeyPath.Step], List)
+        case parent([JSONPath.Step], List)
         /// A reference to the enclosing record, if that record is of one of these plans.
         case owner(Set<Int>)
         /// An index into the plan's document sources.

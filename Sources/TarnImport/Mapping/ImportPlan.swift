@@ -197,7 +197,7 @@ private struct PlanBuilder {
     private func sources(of name: String, _ slot: Slot, _ entityMapping: EntityMapping) -> [ValueSource] {
         let rules = mapping.rules(of: entityMapping, name)
         let declared = entityMapping.paths[name] ?? []
-        let own = mapping.naming.with(rules.naming).jsonKeys(for: name).map { ValueSource.path(KeyPath(keys: [$0])) }
+        let own = mapping.naming.with(rules.naming).jsonKeys(for: name).map { ValueSource.path(JSONPath(keys: [$0])) }
         let last = slot.isKey ? rules.absentValue.map { [ValueSource.constant($0)] } ?? [] : []
         return declared + own.filter { !declared.contains($0) } + last
     }
@@ -249,7 +249,7 @@ private struct PlanBuilder {
 
     /// Returns the compiled form of a path; nil if the path cannot lead to a value.
     private mutating func kind(
-        of path: KeyPath, _ list: ExtraSource.List, _ slot: Slot, _ plan: EntityPlan, _ places: inout [PlaceName: Int]
+        of path: JSONPath, _ list: ExtraSource.List, _ slot: Slot, _ plan: EntityPlan, _ places: inout [PlaceName: Int]
     ) -> ExtraSource.Kind? {
         switch path.origin {
         case .record:

@@ -3,7 +3,7 @@ public import TarnStore
 /// A condition on the JSON of a record.
 public struct RecordCondition: Sendable, Hashable {
     /// The path of the tested value, relative to the record; without wildcards.
-    public var path: KeyPath
+    public var path: JSONPath
     /// The test of that value.
     public var test: Test
 
@@ -26,7 +26,7 @@ public struct RecordCondition: Sendable, Hashable {
     }
 
     /// Creates a condition.
-    public init(_ path: KeyPath, _ test: Test) {
+    public init(_ path: JSONPath, _ test: Test) {
         self.path = path
         self.test = test
     }
@@ -45,7 +45,7 @@ extension RecordCondition.Test {
         case .satisfies(let predicate): return predicate.holds(JSONValue(tape, place))
         case .matches(let patterns):
             guard let text = RecordCondition.Test.text(tape, place) else { return false }
-            return patterns.contains { KeyPath.glob(Array($0.utf8), text) }
+            return patterns.contains { JSONPath.glob(Array($0.utf8), text) }
         case .compares(let comparison, let other):
             guard let text = RecordCondition.Test.text(tape, place) else { return false }
             let order = RecordCondition.Test.compare(text, Array(other.utf8), isText: tape.kind(place) == .string)

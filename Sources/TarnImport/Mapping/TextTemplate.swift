@@ -7,7 +7,7 @@ public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
     /// A literal text, or the path of a value.
     public enum Part: Sendable, Hashable {
         case literal(String)
-        case path(KeyPath)
+        case path(JSONPath)
     }
 
     /// The parts in order; at least one is a path.
@@ -24,7 +24,7 @@ public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
                 rest.removeFirst()
                 literal.unicodeScalars.append(scalar)
             case "{":
-                guard let inner = TextTemplate.inner(&rest), let path = KeyPath(inner) else { return nil }
+                guard let inner = TextTemplate.inner(&rest), let path = JSONPath(inner) else { return nil }
                 if !literal.isEmpty { parts.append(.literal(literal)) }
                 literal = ""
                 parts.append(.path(path))
@@ -68,7 +68,7 @@ public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The embedded paths in order.
-    public var paths: [KeyPath] {
+    public var paths: [JSONPath] {
         parts.compactMap { if case .path(let path) = $0 { path } else { nil } }
     }
 }

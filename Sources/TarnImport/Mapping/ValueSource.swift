@@ -2,9 +2,9 @@
 
 /// One of the alternates from which a field takes its value.
 ///
-/// The textual form is a ``KeyPath``, or a ``TextTemplate`` if it contains an unescaped `{`.
+/// The textual form is a ``JSONPath``, or a ``TextTemplate`` if it contains an unescaped `{`.
 public enum ValueSource: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
-    case path(KeyPath)
+    case path(JSONPath)
     /// A text composed of several values.
     case text(TextTemplate)
     /// A value that does not depend on the response.
@@ -16,7 +16,7 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible, Expressibl
     public init?(_ text: String) {
         if let template = TextTemplate(text) {
             self = .text(template)
-        } else if let path = KeyPath(text), !TextTemplate.isOne(text) {
+        } else if let path = JSONPath(text), !TextTemplate.isOne(text) {
             self = .path(path)
         } else {
             return nil
@@ -38,7 +38,7 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible, Expressibl
     }
 
     /// The paths that the source reads.
-    public var paths: [KeyPath] {
+    public var paths: [JSONPath] {
         switch self {
         case .path(let path): [path]
         case .text(let template): template.paths

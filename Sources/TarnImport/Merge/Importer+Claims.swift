@@ -55,10 +55,10 @@ extension Importer {
     /// Resolves one-to-one references: of several to one record, the latest wins.
     ///
     /// The others are cleared, including stored ones.
-    func settleClaims(_ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
+    func settleConflicts(_ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
         guard !drafter.claims.isEmpty else { return }
         try writer.applyIndexChanges()
-        claimPlaces = nil
+        conflictPlaces = nil
         var isSettled: Set<ClaimedMember> = []
         for claim in drafter.claims.reversed() {
             let claimed = ClaimedMember(plan: claim.plan, field: claim.field, member: claim.target)
@@ -71,7 +71,7 @@ extension Importer {
     /// Returns whether a reference is the stored one.
     ///
     /// A later draft may replace it, or its record may not be stored.
-    private func leads(_ claim: Claim, _ access: StoreAccess) throws -> Bool {
+    private func leads(_ claim: ReferenceConflict, _ access: StoreAccess) throws -> Bool {
         let entity = plan.plans[claim.plan].entity
         return try access.lending {
             try claim.owner.withUnsafeBytes { owner in
@@ -81,7 +81,7 @@ extension Importer {
         }
     }
 
-    private func settle(_ claim: Claim, _ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
+    private func settle(_ claim: ReferenceConflict, _ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
         let entity = plan.plans[claim.plan].entity
         guard let field = entity.field(id: claim.field), let index = field.index, !entity.key.contains(field.id) else { return }
         var others: [[UInt8]] = []
@@ -107,14 +107,14 @@ extension Importer {
     /// Returns the path of another record's reference to the same target in this unit, if any.
     ///
     /// The first call builds the table of all references.
-    private func place(of claim: Claim, by owner: [UInt8]) -> String? {
-        let places = claimPlaces ?? {
-            var places: [ClaimPlace: String] = [:]
-            for claim in drafter.claims { places[ClaimPlace(claim, claim.owner)] = claim.path }
+    private func place(of claim: ReferenceConflict, by owner: [UInt8]) -> String? {
+        let places = conflictPlaces ?? {
+            var places: [ConflictPlace: String] = [:]
+            for claim in drafter.claims { places[ConflictPlace(claim, claim.owner)] = claim.path }
             return places
         }()
-        claimPlaces = places
-        return places[ClaimPlace(claim, owner)]
+        conflictPlaces = places
+        return places[ConflictPlace(claim, owner)]
     }
 
     private func reportConflict(

@@ -95,10 +95,10 @@ extension Importer {
     }
 
     /// Removes records that have unique values of another record, and reports them.
-    func dropDoubles(
+    func dropDuplicates(
         _ writer: inout StoreWriter, _ tally: inout ImportTally, _ report: inout ImportReport
     ) throws {
-        for dropped in try writer.dropDoubles() {
+        for dropped in try writer.dropDuplicates() {
             let plans = plan.plans.indices.filter { plan.plans[$0].entity.root == dropped.entity }
             let found = plans.lazy.compactMap { position in
                 dropped.storageKey.withUnsafeBytes { self.drafter.list.find(position, $0) }.map { (position, $0) }

@@ -79,11 +79,11 @@ public struct StoreDump {
             if entity.root != entity.id, value.count >= RowFormat.headerSize, !file.catalog.isKind(value.load(6), of: entity.id) {
                 return
             }
-            guard RowView.hasValidChecksum(value, table: UInt32(entity.root), key: key) else {
+            guard EncodedRow.hasValidChecksum(value, table: UInt32(entity.root), key: key) else {
                 return report(value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong")
             }
             try file.decoder.lending {
-                let row: RowView
+                let row: EncodedRow
                 do throws(RowDecoder.Failure) {
                     row = try file.decoder.view(value)
                 } catch .noDictionary(let id) {

@@ -428,7 +428,7 @@ final class StoreFile: RecordSource {
     func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey? {
         guard let bytes = value(digest, in: TableName.records(entity.root)) else { return nil }
         return bytes.withUnsafeBytes { bytes in
-            guard RowView.hasValidChecksum(bytes, table: UInt32(entity.root), key: digest) else { return nil }
+            guard EncodedRow.hasValidChecksum(bytes, table: UInt32(entity.root), key: digest) else { return nil }
             return decoder.lending { (try? decoder.view(bytes)).flatMap { key(entity, digest, $0) } }
         }
     }
@@ -452,7 +452,7 @@ final class StoreFile: RecordSource {
     }
 
     /// Returns the entity of a row; nil if the table cannot contain such a row.
-    func entity(of row: RowView, root: UInt16) -> Catalog.Entity? {
+    func entity(of row: EncodedRow, root: UInt16) -> Catalog.Entity? {
         catalog.entity(id: row.entity).flatMap { $0.root == root ? $0 : nil }
     }
 }

@@ -141,11 +141,11 @@ private final class Salvage {
     ///
     /// - Returns: The reason why it is unreadable; nil if it was queued.
     private func take(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> String? {
-        guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
+        guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
             return value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong"
         }
         let reason: String? = try file.decoder.lending {
-            let row: RowView
+            let row: EncodedRow
             do throws(RowDecoder.Failure) {
                 row = try file.decoder.view(value)
             } catch .noDictionary(let id) {
@@ -163,7 +163,7 @@ private final class Salvage {
         return reason
     }
 
-    private func wait(_ entity: Catalog.Entity, _ key: Bytes, _ row: RowView) throws {
+    private func wait(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow) throws {
         let expanded = try file.expandingLongLists(row.body)
         if let expanded, !expanded.isWhole {
             report.lose("\(entity.name) \(file.describe(key))", "a long list of it is incomplete; what is there of it was taken")
@@ -197,7 +197,7 @@ private final class Salvage {
                     }
                 }
             }
-            return (try writer.dropDoubles(), double)
+            return (try writer.dropDuplicates(), double)
         }
         for entity in double { counts[entity, default: 1] -= 1 }
         for record in dropped {
@@ -220,7 +220,7 @@ private final class Salvage {
             file.forEachNode(ofLeaf: page) { node, key, value in
                 guard value.count >= RowFormat.headerSize, value[0] == RowFormat.version, key.count <= StorageKey.digestLength,
                     let entity = file.catalog.entity(id: value.load(6)), let root = roots.first(where: { $0.id == entity.root }),
-                    RowView.hasValidChecksum(value, table: UInt32(root.id), key: key)
+                    EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key)
                 else { return }
                 let record = ListedRecord(entity: root.id, storageKey: Array(key)), version = value.load(12, UInt64.self)
                 if let known = newest[record], known.version >= version { return }
@@ -247,7 +247,7 @@ private final class Salvage {
     private func takeLocalMarks() throws {
         var marks: [([UInt8], [UInt8])] = []
         file.forEach(in: TableName.local) { key, value in
-            guard RowView.hasValidChecksum(value, table: 0, key: key), key.count > 2, RowView(value).flatMap({ LocalMark($0) }) != nil else {
+            guard EncodedRow.hasValidChecksum(value, table: 0, key: key), key.count > 2, EncodedRow(value).flatMap({ LocalMark($0) }) != nil else {
                 return report.lose("mark \(file.describe(key))", "it cannot be read, or its checksum is wrong")
             }
             marks.append((Array(key), Array(value)))
@@ -268,7 +268,7 @@ private final class Salvage {
     /// Copies responses and progress, which are valid only if nothing is missing.
     private func takeProgress() throws {
         var responses: [ResponseEntry] = [], checkpoints: [([UInt8], [UInt8])] = [], scans: [([UInt8], [UInt8])] = [], isSound = true
-        func isWhole(_ key: Bytes, _ value: Bytes) -> RowView? { RowView.hasValidChecksum(value, table: 0, key: key) ? RowView(value) : nil }
+        func isWhole(_ key: Bytes, _ value: Bytes) -> EncodedRow? { EncodedRow.hasValidChecksum(value, table: 0, key: key) ? EncodedRow(value) : nil }
         file.again(TableName.responses) { key, value in
             if let entry = isWhole(key, value).flatMap({ ResponseEntry($0) }) { responses.append(entry) }
         }

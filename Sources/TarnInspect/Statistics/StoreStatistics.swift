@@ -97,7 +97,7 @@ public struct StoreStatistics: Sendable {
         }
         var checkpoints: [(String, Checkpoint)] = []
         file.forEach(in: TableName.checkpoints) { key, value in
-            if let checkpoint = RowView(value).flatMap({ Checkpoint($0) }) {
+            if let checkpoint = EncodedRow(value).flatMap({ Checkpoint($0) }) {
                 checkpoints.append((RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint))
             }
         }

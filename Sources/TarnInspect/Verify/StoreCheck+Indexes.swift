@@ -112,7 +112,7 @@ extension StoreCheck {
         return entries.contains(wanted)
     }
 
-    func withRow(_ root: UInt16, _ value: Bytes, _ body: (Catalog.Entity, EntityRules, RowView) throws -> Void) throws {
+    func withRow(_ root: UInt16, _ value: Bytes, _ body: (Catalog.Entity, EntityRules, EncodedRow) throws -> Void) throws {
         try file.decoder.lending {
             guard value.count >= RowFormat.headerSize, let row = try? file.decoder.view(value),
                 let entity = file.entity(of: row, root: root), let rules = file.rules[entity.id]

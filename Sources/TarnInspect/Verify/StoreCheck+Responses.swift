@@ -55,11 +55,11 @@ extension StoreCheck {
     /// Decodes a response; nil after a finding if it cannot be read.
     private func response(_ key: Bytes, _ value: Bytes) -> (UInt64, ResponseEntry)? {
         let id = key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : 0
-        guard key.count == 8, RowView.hasValidChecksum(value, table: 0, key: key) else {
+        guard key.count == 8, EncodedRow.hasValidChecksum(value, table: 0, key: key) else {
             findings.add(.responseForm, "response \(id)", "the checksum is wrong")
             return nil
         }
-        guard let row = RowView(value), row.body.isWellFormed, let entry = ResponseEntry(row) else {
+        guard let row = EncodedRow(value), row.body.isWellFormed, let entry = ResponseEntry(row) else {
             findings.add(.responseForm, "response \(id)", "its entry cannot be read")
             return nil
         }
@@ -119,7 +119,7 @@ extension StoreCheck {
     private func nameDifferences(_ table: String) {
         var wanted: [[UInt8]: UInt64] = [:]
         file.again(TableName.responses) { key, value in
-            guard let row = RowView(value), let entry = ResponseEntry(row), key.count == 8 else { return }
+            guard let row = EncodedRow(value), let entry = ResponseEntry(row), key.count == 8 else { return }
             let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
             entry.forEachPlace(id, format: file.format) { place, key, _ in
                 if table == StoreCheck.table(of: place) { wanted[Array(key)] = id }
@@ -138,8 +138,8 @@ extension StoreCheck {
 
     /// Checks that checkpoints, scans and local marks are readable and refer to existing entities.
     func checkProgress() {
-        func isSystemRow(_ key: Bytes, _ value: Bytes) -> RowView? {
-            guard RowView.hasValidChecksum(value, table: 0, key: key), let row = RowView(value), row.body.isWellFormed else { return nil }
+        func isSystemRow(_ key: Bytes, _ value: Bytes) -> EncodedRow? {
+            guard EncodedRow.hasValidChecksum(value, table: 0, key: key), let row = EncodedRow(value), row.body.isWellFormed else { return nil }
             return row
         }
         file.forEach(in: TableName.checkpoints) { key, value in

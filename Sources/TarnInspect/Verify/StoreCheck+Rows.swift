@@ -23,13 +23,13 @@ extension StoreCheck {
     /// - Returns: Whether the row is readable.
     private func checkRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> Bool {
         func place(_ entity: Catalog.Entity? = nil) -> String { "\((entity ?? root).name) \(RecordKey.describe(storageKey: key))" }
-        guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
+        guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
             let isShort = value.count < RowFormat.headerSize
             findings.add(isShort ? .rowForm : .rowChecksum, place(), isShort ? "it is no row" : "the checksum is wrong")
             return false
         }
         return try file.decoder.lending {
-            let row: RowView
+            let row: EncodedRow
             do throws(RowDecoder.Failure) {
                 row = try file.decoder.view(value)
             } catch .noDictionary(let id) {
@@ -57,7 +57,7 @@ extension StoreCheck {
     }
 
     /// Checks that the storage key matches the key fields of the row.
-    private func checkKey(_ entity: Catalog.Entity, _ key: Bytes, _ row: RowView, _ place: @autoclosure () -> String) {
+    private func checkKey(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow, _ place: @autoclosure () -> String) {
         guard StorageKey.length(in: key, components: entity.keyTypes.count) == key.count else {
             return findings.add(.rowKey, place(), "its storage key is not of the form that the entity has")
         }
@@ -72,7 +72,7 @@ extension StoreCheck {
     }
 
     private func checkValues(
-        _ entity: Catalog.Entity, _ rules: EntityRules, _ row: RowView, _ place: @autoclosure () -> String
+        _ entity: Catalog.Entity, _ rules: EntityRules, _ row: EncodedRow, _ place: @autoclosure () -> String
     ) throws {
         for position in 0..<row.body.count {
             guard let value = row.body.value(at: position) else { continue }

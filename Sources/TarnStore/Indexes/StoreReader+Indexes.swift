@@ -72,7 +72,7 @@ extension StoreReader {
 extension StoreAccess {
     /// Iterates over the rows of an entity that have given values in one of its indexes.
     fileprivate func walk(
-        _ entity: Catalog.Entity, index name: String, equalTo values: [Value], _ body: (Bytes, RowView) throws -> Bool
+        _ entity: Catalog.Entity, index name: String, equalTo values: [Value], _ body: (Bytes, EncodedRow) throws -> Bool
     ) throws {
         let rules = try state.rules(of: entity.id)
         guard let index = rules.indexes.first(where: { $0.name == name && $0.isOfValues }) else {
@@ -90,7 +90,7 @@ extension StoreAccess {
     ///   - components: The number of these values.
     func walk(
         _ entity: Catalog.Entity, _ index: CompiledIndex, beginningWith wanted: Bytes, components: Int,
-        _ body: (Bytes, RowView) throws -> Bool
+        _ body: (Bytes, EncodedRow) throws -> Bool
     ) throws {
         try checkComplete(index.id, index.name, entity)
         let isExact = wanted.count < IndexEntry.longestValue

@@ -130,7 +130,7 @@ extension StoreWriter {
     /// before the first of them was written.
     ///
     /// - Returns: The undone records. The store contains no trace of them.
-    package mutating func dropDoubles() throws -> [DroppedRecord] {
+    package mutating func dropDuplicates() throws -> [DroppedRecord] {
         try applyIndexChanges()
         var dropped: [DroppedRecord] = []
         while !doubles.isEmpty {

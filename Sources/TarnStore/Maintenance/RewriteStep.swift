@@ -43,7 +43,7 @@ extension StoreAccess {
         var used: Set<UInt16> = [], last: UInt16 = 0
         var entry = try cursor.first()
         while let (_, row) = entry {
-            if let id = RowView.dictionary(of: row), id != last {
+            if let id = EncodedRow.dictionary(of: row), id != last {
                 used.insert(id)
                 last = id
             }
@@ -159,7 +159,7 @@ extension StoreWriter {
         _ entity: Catalog.Entity, _ key: Bytes, _ stored: Bytes, to rows: inout RewrittenRows, _ compressed: inout ByteWriter
     ) throws -> Bool {
         // A new checksum would hide damage.
-        guard RowView.hasValidChecksum(stored, table: UInt32(entity.id), key: key) else {
+        guard EncodedRow.hasValidChecksum(stored, table: UInt32(entity.id), key: key) else {
             throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
         }
         let offset = rows.bytes.count
@@ -168,7 +168,7 @@ extension StoreWriter {
             let keyCount = key.count
             rows.entries.append(.init(offset: offset, keyCount: keyCount, rowCount: rows.bytes.count - offset - keyCount))
         }
-        let old = RowView.dictionary(of: stored)
+        let old = EncodedRow.dictionary(of: stored)
         let isCurrent = old != nil && old == access.state.currentDictionary(of: entity)?.id
         func keep(_ rows: inout RewrittenRows) -> Bool {
             rows.bytes.append(stored)
@@ -182,13 +182,13 @@ extension StoreWriter {
         let compression = access.compress(view.body, of: entity, into: &compressed)
         let body = compression == nil ? view.body.bytes : compressed.bytes
         let header = rows.bytes.appendUninitialized(RowFormat.headerSize)
-        RowView.writeHeader(
+        EncodedRow.writeHeader(
             to: header, isPartial: view.isPartial, isWide: view.isWide, entity: view.entity, version: view.version,
             compression: compression ?? (RowFormat.uncompressed, 0))
         rows.bytes.append(body)
         addEntry(&rows)
         guard let entry = rows.entries.last else { return false }
-        let checksum = RowView.checksum(of: rows.row(entry), table: UInt32(entity.id), key: key)
+        let checksum = EncodedRow.checksum(of: rows.row(entry), table: UInt32(entity.id), key: key)
         rows.bytes.store(checksum, at: offset + key.count + 8)
         return old != nil || compression != nil
     }

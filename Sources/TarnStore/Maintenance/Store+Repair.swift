@@ -111,8 +111,8 @@ private struct Repair: ~Copyable {
     /// Calls the closure with a row if all of it is readable.
     ///
     /// - Returns: false for an unreadable row.
-    private func withRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, _ body: (EntityRules, RowView) throws -> Void) throws -> Bool {
-        guard RowView.hasValidChecksum(value, table: UInt32(root.id), key: key) else { return false }
+    private func withRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, _ body: (EntityRules, EncodedRow) throws -> Void) throws -> Bool {
+        guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else { return false }
         return try access.lending {
             guard let row = try? access.view(value, root, key), row.body.isWellFormed,
                 let entity = access.catalog.entity(id: row.entity), entity.root == root.id
@@ -272,8 +272,8 @@ private struct Repair: ~Copyable {
         var entry = try cursor.first()
         while let (key, value) = entry {
             if key.count == 8 {
-                let isSound = RowView.hasValidChecksum(value, table: 0, key: key)
-                try body(key.loadBigEndian(0, UInt64.self), isSound ? RowView(value).flatMap { ResponseEntry($0) } : nil)
+                let isSound = EncodedRow.hasValidChecksum(value, table: 0, key: key)
+                try body(key.loadBigEndian(0, UInt64.self), isSound ? EncodedRow(value).flatMap { ResponseEntry($0) } : nil)
             }
             entry = try cursor.next()
         }
@@ -287,7 +287,7 @@ private struct Repair: ~Copyable {
     // MARK: - What else there is
 
     private mutating func repairOwnRows() throws {
-        func isRow(_ key: Bytes, _ value: Bytes) -> RowView? { RowView.hasValidChecksum(value, table: 0, key: key) ? RowView(value) : nil }
+        func isRow(_ key: Bytes, _ value: Bytes) -> EncodedRow? { EncodedRow.hasValidChecksum(value, table: 0, key: key) ? EncodedRow(value) : nil }
         let state = access.state
         try remove(from: state.checkpoints) { key, value in isRow(key, value).flatMap { Checkpoint($0) } != nil }
         if let local = state.local { try remove(from: local) { key, value in isRow(key, value).flatMap { LocalMark($0) } != nil } }

@@ -19,12 +19,12 @@ extension RecordSource {
     package func describe(_ key: Bytes) -> String { RecordKey.describe(storageKey: key) }
 
     /// Returns the whole key of a row. If the storage key is a digest, it comes from the fields.
-    package func key(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) -> RecordKey? {
+    package func key(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: EncodedRow) -> RecordKey? {
         RecordKey(storageKey: storageKey) ?? row.body.key(of: entity)
     }
 
     /// Copies a row as a record.
-    package func record(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: RowView) throws -> Record {
+    package func record(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: EncodedRow) throws -> Record {
         let entity = row.entity == entity.id ? entity : catalog.entity(id: row.entity) ?? entity
         guard let key = key(entity, storageKey, row) else {
             throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))

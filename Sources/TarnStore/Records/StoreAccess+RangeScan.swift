@@ -7,7 +7,7 @@ extension StoreAccess {
     ///
     /// - Parameter reversed: Iterates in descending order of keys.
     func scan(
-        _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, RowView) throws -> Bool
+        _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, EncodedRow) throws -> Bool
     ) throws {
         try walk(entity, in: range, reversed: reversed) { key, value in
             try lending { try body(key, view(value(), entity, key)) }
@@ -31,7 +31,7 @@ extension StoreAccess {
     /// All rows of a batch are located before they are passed on, so that the processor loads their
     /// memory in parallel. Copying each row at once would wait for each load separately.
     func forEachRow(
-        _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, borrowed: Bool, _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
+        _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, borrowed: Bool, _ body: (UnsafeBufferPointer<RowView>) throws -> Bool
     ) throws {
         let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { plan in
             try (KeyBounds(range, plan.entity.keyTypes) { plan.entity }, plan.entity.members == nil)
@@ -48,13 +48,13 @@ extension StoreAccess {
             let entity = plan._withUnsafeGuaranteedRef { $0.entity }
             return try walk(entity, bounds, reversed: reversed) { key, value in try alone(key, value()) }
         }
-        let context = LentContext(self, plan)
+        let context = RowViewContext(self, plan)
         let (id, table, root) = plan._withUnsafeGuaranteedRef { ($0.entityID, $0.table, $0.entity.root) }
-        try withUnsafeTemporaryAllocation(of: LentRow.self, capacity: StoreAccess.rowsAtOnce) { rows in
+        try withUnsafeTemporaryAllocation(of: RowView.self, capacity: StoreAccess.rowsAtOnce) { rows in
             try forEachEntry(table, root, bounds) { entries in
                 var count = 0
                 for (key, value) in entries {
-                    if let row = RowView(value), row.entity == id, isSound(value, root: root, key, borrowed: borrowed), let lent = LentRow(row, context) {
+                    if let row = EncodedRow(value), row.entity == id, isSound(value, root: root, key, borrowed: borrowed), let lent = RowView(row, context) {
                         rows.initializeElement(at: count, to: lent)
                         count += 1
                         continue
@@ -90,7 +90,7 @@ extension StoreAccess {
     }
 
     /// The batch fits a kilobyte, the limit up to which temporary allocations are on the stack.
-    private static let rowsAtFirst = 4, rowsAtOnce = 1024 / MemoryLayout<LentRow>.stride
+    private static let rowsAtFirst = 4, rowsAtOnce = 1024 / MemoryLayout<RowView>.stride
 
     private func walk(
         _ entity: Catalog.Entity, in range: KeyRange, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool

@@ -15,7 +15,7 @@ final class Cascade: @unchecked Sendable {
     ///
     /// - Throws: `StoreError.deleteDenied` if a relationship with the rule `deny` leads to a record
     ///   that would remain.
-    init(_ access: StoreAccess, _ entity: Catalog.Entity, _ key: Bytes, _ row: RowView) throws {
+    init(_ access: StoreAccess, _ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow) throws {
         records.add(entity.root, key, entity: row.entity, origin: 0, version: row.version)
         var position = 0, current = ByteWriter()
         while position < records.count {
@@ -60,7 +60,7 @@ final class Cascade: @unchecked Sendable {
     }
 
     /// Returns whether the record that led to a member still exists and still leads to it.
-    func isStillLed(_ access: StoreAccess, _ position: Int, _ row: RowView) throws -> Bool {
+    func isStillLed(_ access: StoreAccess, _ position: Int, _ row: EncodedRow) throws -> Bool {
         let member = records[position], origin = records[Int(member.origin)]
         guard let root = access.catalog.entity(id: origin.root) else { return false }
         let from = records.key(at: Int(member.origin))

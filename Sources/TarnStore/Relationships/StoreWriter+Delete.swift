@@ -154,13 +154,13 @@ extension StoreWriter {
 extension StoreAccess {
     /// Returns the row of a record.
     /// Nil if the row belongs to another long key with the same digest.
-    func rowOfKey(_ entity: Catalog.Entity, _ storageKey: Bytes, _ key: RecordKey) throws -> RowView? {
+    func rowOfKey(_ entity: Catalog.Entity, _ storageKey: Bytes, _ key: RecordKey) throws -> EncodedRow? {
         guard let row = try row(entity, storageKey) else { return nil }
         if StorageKey.isDigest(storageKey), self.key(entity, storageKey, row) != key { return nil }
         return row
     }
 
-    fileprivate func row(_ cascade: Cascade, _ position: Int) throws -> RowView? {
+    fileprivate func row(_ cascade: Cascade, _ position: Int) throws -> EncodedRow? {
         guard let root = catalog.entity(id: cascade.records[position].root) else { return nil }
         return try row(root, cascade.records.key(at: position))
     }

@@ -14,7 +14,7 @@ public struct ListPosition: Sendable, Hashable {
     }
 
     /// Decodes the position of an entry; nil if it is absent or out of range.
-    init?(_ row: RowView) {
+    init?(_ row: EncodedRow) {
         guard let page = row.number(ResponseEntry.ID.pageNumber),
             let recordsBefore = row.number(ResponseEntry.ID.recordsBefore),
             (1...Int(Int32.max)).contains(page), (0...1 << 53).contains(recordsBefore)

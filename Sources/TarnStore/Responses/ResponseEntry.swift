@@ -67,7 +67,7 @@ public struct ResponseEntry: Sendable, Hashable {
         static let answeredBy: UInt16 = 30, pageNumber: UInt16 = 31, recordsBefore: UInt16 = 32
     }
 
-    package init?(_ row: RowView) {
+    package init?(_ row: EncodedRow) {
         guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint),
             let status = row.number(ID.status), let fetchedAt = row.date(ID.fetchedAt),
             let validatedAt = row.date(ID.validatedAt), let scan = row.unsigned(ID.scan)
@@ -102,7 +102,7 @@ public struct ResponseEntry: Sendable, Hashable {
     }
 
     /// The parts in the body of a row's response; nil for a whole response and unreadable parts.
-    static func parts(_ row: RowView) -> BodyParts? {
+    static func parts(_ row: EncodedRow) -> BodyParts? {
         guard let length = row.number(ID.wholeLength), let bytes = row.rawBytes(ID.parts), let parts = BodyParts(bytes, length: length),
             parts.size == row.number(ID.bodySize)
         else { return nil }
@@ -110,7 +110,7 @@ public struct ResponseEntry: Sendable, Hashable {
     }
 
     /// The scan and the request of a row, without the listed records.
-    static func origin(_ row: RowView) -> (walk: String?, request: RequestKey)? {
+    static func origin(_ row: EncodedRow) -> (walk: String?, request: RequestKey)? {
         guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else { return nil }
         return (row.text(ID.walk), RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""))
     }

@@ -5,9 +5,9 @@ internal import LMDB
 /// An entry that is borrowed for the duration of a transaction.
 package struct ResponseView {
     package let id: UInt64
-    package let row: RowView
+    package let row: EncodedRow
 
-    fileprivate init(_ id: UInt64, _ row: RowView) {
+    fileprivate init(_ id: UInt64, _ row: EncodedRow) {
         self.id = id
         self.row = row
     }

@@ -7,20 +7,20 @@ extension StoreAccess {
     /// Checks and returns a row of one of the store's own tables.
     ///
     /// - Throws: `.damagedEntry` if the bytes are no row, or if the checksum is wrong.
-    func systemRow(_ bytes: Bytes, _ table: StaticString, _ key: Bytes) throws(StoreError) -> RowView {
-        guard RowView.hasValidChecksum(bytes, table: 0, key: key), let row = RowView(bytes) else {
+    func systemRow(_ bytes: Bytes, _ table: StaticString, _ key: Bytes) throws(StoreError) -> EncodedRow {
+        guard EncodedRow.hasValidChecksum(bytes, table: 0, key: key), let row = EncodedRow(bytes) else {
             throw .damagedEntry(table: "\(table)", key: describe(key))
         }
         return row
     }
 
     /// Reads the row of a key from one of the store's own tables. Nil if there is none.
-    func systemRow(of key: Bytes, in table: Table, _ name: StaticString) throws -> RowView? {
+    func systemRow(of key: Bytes, in table: Table, _ name: StaticString) throws -> EncodedRow? {
         try raw.get(table, key).map { bytes throws(StoreError) in try systemRow(bytes, name, key) }
     }
 }
 
-extension RowView {
+extension EncodedRow {
     func text(_ id: UInt16) -> String? {
         guard let value = body.value(of: id), value.tag == ValueTag.string else { return nil }
         return String(decoding: value.payload, as: UTF8.self)

@@ -23,9 +23,9 @@ struct SystemRowBuilder: ~Copyable {
     mutating func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
         var row = ByteWriter(capacity: 1024)
         let header = row.appendUninitialized(RowFormat.headerSize)
-        RowView.writeHeader(to: header, isPartial: false, isWide: body.isWide, entity: 0, version: sequence)
+        EncodedRow.writeHeader(to: header, isPartial: false, isWide: body.isWide, entity: 0, version: sequence)
         body.finish(into: &row)
-        row.store(RowView.checksum(of: row.bytes, table: 0, key: key), at: 8)
+        row.store(EncodedRow.checksum(of: row.bytes, table: 0, key: key), at: 8)
         try raw.willAdd()
         try raw.put(table, key, row.bytes)
     }

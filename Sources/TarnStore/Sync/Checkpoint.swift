@@ -82,7 +82,7 @@ public struct Checkpoint: Sendable, Hashable {
         static let sync: UInt16 = 12, failureKind: UInt16 = 13, failureText: UInt16 = 14, continuedAt: UInt16 = 15
     }
 
-    package init?(_ row: RowView) {
+    package init?(_ row: EncodedRow) {
         guard let state = row.text(ID.state).flatMap(State.init), let scan = row.unsigned(ID.scan),
             let startedAt = row.date(ID.startedAt)
         else { return nil }

@@ -27,7 +27,7 @@ package struct LocalMark {
         self.since = since
     }
 
-    package init?(_ row: RowView) {
+    package init?(_ row: EncodedRow) {
         guard let operation = row.text(ID.operation).flatMap(LocalChange.Operation.init(rawValue:)), let since = row.date(ID.since),
             let entity = row.unsigned(ID.entity).flatMap({ UInt16(exactly: $0) })
         else { return nil }

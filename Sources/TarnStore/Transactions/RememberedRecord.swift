@@ -8,7 +8,7 @@ struct RememberedRecord {
         var entity: UInt16
         var version: UInt64
 
-        init(_ row: RowView) {
+        init(_ row: EncodedRow) {
             body = Array(row.body.bytes)
             (isWide, isPartial) = (row.isWide, row.isPartial)
             (entity, version) = (row.entity, row.version)

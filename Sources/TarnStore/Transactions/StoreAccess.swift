@@ -64,7 +64,7 @@ package struct StoreAccess {
     /// Valid until the enclosing `lending` closure returns.
     ///
     /// - Throws: `.damagedRow` if the stored bytes are no row.
-    package func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> RowView? {
+    package func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> EncodedRow? {
         guard let bytes = try raw.get(state.records(of: entity.root), key) else { return nil }
         let row = try view(bytes, entity, key)
         return try isOf(entity, row) ? row : nil
@@ -74,12 +74,12 @@ package struct StoreAccess {
     ///
     /// - Throws: `.damagedRow` if its entity does not belong to this table.
     @inline(__always)
-    func isOf(_ entity: Catalog.Entity, _ row: RowView) throws(StoreError) -> Bool {
+    func isOf(_ entity: Catalog.Entity, _ row: EncodedRow) throws(StoreError) -> Bool {
         if row.entity == entity.id { return true }
         return try isOfAnotherKind(entity, row)
     }
 
-    private func isOfAnotherKind(_ entity: Catalog.Entity, _ row: RowView) throws(StoreError) -> Bool {
+    private func isOfAnotherKind(_ entity: Catalog.Entity, _ row: EncodedRow) throws(StoreError) -> Bool {
         guard catalog.entity(id: row.entity)?.root == entity.root else {
             throw .damagedRow(entity: entity.name, key: row.body.key(of: entity)?.description ?? "with an unreadable key")
         }
@@ -92,21 +92,21 @@ package struct StoreAccess {
     /// - Returns: False if the row is damaged.
     @inline(__always)
     func isSound(_ bytes: Bytes, root: UInt16, _ key: Bytes, borrowed: Bool = false) -> Bool {
-        !(borrowed ? verification.borrowed : verification.copied) || RowView.hasValidChecksum(bytes, table: UInt32(root), key: key)
+        !(borrowed ? verification.borrowed : verification.copied) || EncodedRow.hasValidChecksum(bytes, table: UInt32(root), key: key)
     }
 
     /// Returns a row with its whole body.
     ///
     /// - Throws: `.damagedRow`, `.damagedDictionary`.
-    package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
+    package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
         guard isSound(bytes, root: entity.root, key) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
         return try uncheckedView(bytes, entity, key)
     }
 
-    private func uncheckedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
-        if let row = RowView(bytes) { return row }
+    private func uncheckedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
+        if let row = EncodedRow(bytes) { return row }
         let lent = try lend(bytes, entity, key)
-        guard let body = lent.pointee.whole(), let row = RowView(bytes, body: body) else {
+        guard let body = lent.pointee.whole(), let row = EncodedRow(bytes, body: body) else {
             throw .damagedRow(entity: entity.name, key: describe(key))
         }
         return row
@@ -117,23 +117,23 @@ package struct StoreAccess {
     ///
     /// - Throws: The errors of `view`. Callers that need the whole row use `view`.
     @inline(__always)
-    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes, borrowed: Bool = false) throws(StoreError) -> RowView {
+    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes, borrowed: Bool = false) throws(StoreError) -> EncodedRow {
         guard isSound(bytes, root: entity.root, key, borrowed: borrowed) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
         return try checkedDividedView(bytes, entity, key)
     }
 
     /// Returns a row as `dividedView` does, without verifying its checksum again.
     @inline(__always)
-    func checkedDividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
-        if let row = RowView(bytes) { return row }
+    func checkedDividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
+        if let row = EncodedRow(bytes) { return row }
         return try compressedView(bytes, entity, key)
     }
 
     @inline(never)
-    private func compressedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> RowView {
+    private func compressedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
         guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else { return try uncheckedView(bytes, entity, key) }
         let lent = try lend(bytes, entity, key)
-        guard let row = RowView(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count), lent: lent) else {
+        guard let row = EncodedRow(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count), lent: lent) else {
             throw .damagedRow(entity: entity.name, key: describe(key))
         }
         return row
@@ -141,8 +141,8 @@ package struct StoreAccess {
 
     private func lend(
         _ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes
-    ) throws(StoreError) -> UnsafeMutablePointer<LentBody> {
-        guard let id = RowView.dictionary(of: bytes) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
+    ) throws(StoreError) -> UnsafeMutablePointer<DecompressedBody> {
+        guard let id = EncodedRow.dictionary(of: bytes) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
         guard let context, let dictionary = state.dictionary(id) else {
             throw .damagedDictionary(entity: entity.name, key: describe(key), dictionary: id)
         }
@@ -158,7 +158,7 @@ package struct StoreAccess {
     ///
     /// - Parameter start: The storage key at or after which the iteration begins.
     package func scan(
-        _ entity: Catalog.Entity, from start: [UInt8] = [], _ body: (Bytes, RowView) throws -> Bool
+        _ entity: Catalog.Entity, from start: [UInt8] = [], _ body: (Bytes, EncodedRow) throws -> Bool
     ) throws {
         let source = try EntityCursor(self, entity)
         defer { source.close() }

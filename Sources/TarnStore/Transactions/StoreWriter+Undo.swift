@@ -4,7 +4,7 @@ internal import LMDB
 
 extension StoreWriter {
     /// Saves the state of a record before this transaction, on its first change.
-    mutating func remember(_ key: Bytes, _ root: UInt16, _ old: RowView?, _ outcome: Outcome) throws {
+    mutating func remember(_ key: Bytes, _ root: UInt16, _ old: EncodedRow?, _ outcome: Outcome) throws {
         let place = RememberedKey(root: root, key: Array(key))
         if remembered[place] == nil {
             var row = old.map(RememberedRecord.Row.init)

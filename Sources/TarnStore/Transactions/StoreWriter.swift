@@ -29,8 +29,8 @@ public struct StoreWriter: ~Copyable {
     /// The switches of the change log: it exists, and it records values of some entity.
     private let keepsChanges: Bool, keepsValues: Bool
     /// Values of unique indexes that occurred twice at some moment of this transaction.
-    private(set) var doubles: Set<DoubleValues> = []
-    /// Enables undo for records of entities with unique indexes: see `dropDoubles`.
+    private(set) var doubles: Set<DuplicateValues> = []
+    /// Enables undo for records of entities with unique indexes: see `dropDuplicates`.
     package var remembersRecords = false
     var remembered: [RememberedKey: RememberedRecord] = [:]
 
@@ -140,7 +140,7 @@ public struct StoreWriter: ~Copyable {
     }
 
     /// Removes a row, its index entries, and the entries of responses that list it.
-    mutating func remove(_ key: Bytes, _ row: RowView) throws {
+    mutating func remove(_ key: Bytes, _ row: EncodedRow) throws {
         let rules = try access.state.rules(of: row.entity)
         if remembersRecords, rules.hasUnique { try remember(key, rules.root, row, .updated) }
         edges.changes.removeAll(keepingCapacity: true)
@@ -194,8 +194,8 @@ public struct StoreWriter: ~Copyable {
 
     /// Applies pending changes to the indexes, so that this transaction can read them.
     package mutating func applyIndexChanges() throws {
-        var found: [DoubleValues] = []
-        try indexChanges.apply(access.raw, table: access.state.index) { found.append(DoubleValues(index: $0, values: Array($1))) }
+        var found: [DuplicateValues] = []
+        try indexChanges.apply(access.raw, table: access.state.index) { found.append(DuplicateValues(index: $0, values: Array($1))) }
         doubles.formUnion(found)
     }
 
@@ -281,11 +281,11 @@ public struct StoreWriter: ~Copyable {
             appending
             ? try tail.append(key, count: count, rules.root, access.raw, table)
             : try access.raw.reserve(table, key, count: count)
-        RowView.writeHeader(
+        EncodedRow.writeHeader(
             to: row, isPartial: isPartial, isWide: body.isWide, entity: rules.id, version: version,
             compression: compression ?? (RowFormat.uncompressed, 0))
         UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: stored)
-        let checksum = RowView.checksum(of: Bytes(row), table: UInt32(rules.root), key: key)
+        let checksum = EncodedRow.checksum(of: Bytes(row), table: UInt32(rules.root), key: key)
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
     }
 

@@ -9,11 +9,11 @@ internal import LMDB
 /// A read of one field touches no other. The compiler prevents a row, and text borrowed from it,
 /// from leaving the transaction, from being captured by a task, and from being used after a change.
 public struct Row<Record: StoredRecord>: ~Escapable {
-    @usableFromInline let lent: LentRow
+    @usableFromInline let lent: RowView
 
     @_lifetime(immortal)
     @usableFromInline
-    init(_ lent: LentRow) { self.lent = lent }
+    init(_ lent: RowView) { self.lent = lent }
 
     /// Returns the value of a field.
     ///
@@ -30,7 +30,7 @@ public struct Row<Record: StoredRecord>: ~Escapable {
             guard let absent = Value.ifAbsent else { throw lent.missingValue(slot) }
             return absent
         }
-        guard let value = Value(LentValue(bytes, lent.context)) else { throw lent.wrongType(slot, bytes, "\(type)") }
+        guard let value = Value(ValueView(bytes, lent.context)) else { throw lent.wrongType(slot, bytes, "\(type)") }
         return value
     }
 

@@ -63,7 +63,7 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
     /// The null value.
     private struct Null: StoredValue {
         init() {}
-        init?(_ value: LentValue) { if !value.isNull { return nil } }
+        init?(_ value: ValueView) { if !value.isNull { return nil } }
         func encode(into value: inout ValueEncoder) { value.null() }
     }
 }

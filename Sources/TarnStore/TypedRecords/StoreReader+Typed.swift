@@ -34,7 +34,7 @@ extension StoreReader {
             let mark = rowMark
             defer { release(to: mark) }
             try access.checkForm(plan) { key.recordKey }
-            let lent = try key.withStorageKey { storageKey throws(StoreError) -> LentRow? in
+            let lent = try key.withStorageKey { storageKey throws(StoreError) -> RowView? in
                 let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
                 guard let entry else { return nil }
                 return try access.lend(entry.value, plan, sought: storageKey, borrowed: false) { $0 == key.recordKey }
@@ -183,7 +183,7 @@ extension StoreReader {
     @usableFromInline
     func forEachLent(
         _ plan: Unmanaged<RowPlan>, _ range: KeyRange, _ reversed: Bool, borrowed: Bool,
-        _ body: (UnsafeBufferPointer<LentRow>) throws -> Bool
+        _ body: (UnsafeBufferPointer<RowView>) throws -> Bool
     ) throws {
         try access.forEachRow(plan, in: range, reversed: reversed, borrowed: borrowed, body)
     }
@@ -200,7 +200,7 @@ extension StoreReader {
     @usableFromInline
     func find(
         _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, borrowed: Bool, _ key: () -> RecordKey
-    ) throws(StoreError) -> LentRow? {
+    ) throws(StoreError) -> RowView? {
         try access.checkForm(plan, key)
         let table = plan._withUnsafeGuaranteedRef { $0.table }, raw = access.raw
         let bytes = try translating { () throws(LMDBError) in try raw.get(table, storageKey) }
@@ -221,8 +221,8 @@ extension StoreAccess {
     /// Returns a row borrowed with its plan.
     ///
     /// - Throws: `.damagedRow` if a row has no body.
-    func lent(_ row: RowView, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes) throws(StoreError) -> LentRow {
-        guard let lent = LentRow(row, LentContext(self, plan)) else {
+    func lent(_ row: EncodedRow, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes) throws(StoreError) -> RowView {
+        guard let lent = RowView(row, RowViewContext(self, plan)) else {
             throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
         }
         return lent
@@ -238,9 +238,9 @@ extension StoreAccess {
     /// - Throws: `.damagedRow`.
     func lend(
         _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, borrowed: Bool, _ isSought: (RecordKey?) -> Bool
-    ) throws(StoreError) -> LentRow? {
-        let row: RowView
-        if let plain = RowView(bytes), isSound(bytes, root: plan._withUnsafeGuaranteedRef({ $0.root }), storageKey, borrowed: borrowed) {
+    ) throws(StoreError) -> RowView? {
+        let row: EncodedRow
+        if let plain = EncodedRow(bytes), isSound(bytes, root: plan._withUnsafeGuaranteedRef({ $0.root }), storageKey, borrowed: borrowed) {
             row = plain
         } else {
             row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey, borrowed: borrowed)

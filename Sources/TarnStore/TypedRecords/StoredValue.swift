@@ -10,7 +10,7 @@ public import Foundation
 /// conformance: `enum State: String, StoredValue { case open, closed }`.
 public protocol StoredValue {
     /// Decodes a value; nil if it is of another type, or null and `Self` is not optional.
-    init?(_ value: LentValue)
+    init?(_ value: ValueView)
 
     /// The value of a field that the row does not have; nil (the default) if the field is required.
     static var ifAbsent: Self? { get }
@@ -25,7 +25,7 @@ extension StoredValue {
 
 extension Optional: StoredValue where Wrapped: StoredValue {
     @inlinable
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         if value.isNull {
             self = nil
             return
@@ -43,7 +43,7 @@ extension Optional: StoredValue where Wrapped: StoredValue {
 
 extension StoredValue where Self: RawRepresentable, RawValue: StoredValue {
     @inlinable
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard let raw = RawValue(value) else { return nil }
         self.init(rawValue: raw)
     }
@@ -53,7 +53,7 @@ extension StoredValue where Self: RawRepresentable, RawValue: StoredValue {
 
 extension Bool: StoredValue {
     @inlinable
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard let bool = value.encoded.bool else { return nil }
         self = bool
     }
@@ -63,7 +63,7 @@ extension Bool: StoredValue {
 
 extension Int64: StoredValue {
     @inlinable @inline(__always)
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard let int = value.encoded.int else { return nil }
         self = int
     }
@@ -73,7 +73,7 @@ extension Int64: StoredValue {
 
 extension Int: StoredValue {
     @inlinable @inline(__always)
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard let int = value.encoded.int else { return nil }
         self.init(exactly: int)
     }
@@ -82,7 +82,7 @@ extension Int: StoredValue {
 }
 
 extension UInt64: StoredValue {
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         if value.encoded.tag == ValueTag.uint, let bits = value.encoded.eightBytes {
             self = bits
         } else if let int = value.encoded.int {
@@ -96,7 +96,7 @@ extension UInt64: StoredValue {
 }
 
 extension Double: StoredValue {
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard value.encoded.tag == ValueTag.double, let bits = value.encoded.eightBytes else { return nil }
         self.init(bitPattern: bits)
     }
@@ -105,7 +105,7 @@ extension Double: StoredValue {
 }
 
 extension ExactDecimal: StoredValue {
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard value.encoded.tag == ValueTag.decimal else { return nil }
         self.init(ascii: value.encoded.payload)
     }
@@ -115,7 +115,7 @@ extension ExactDecimal: StoredValue {
 
 extension Timestamp: StoredValue {
     @inlinable
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard let date = value.encoded.date else { return nil }
         self = date
     }
@@ -124,7 +124,7 @@ extension Timestamp: StoredValue {
 }
 
 extension UUID: StoredValue {
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard value.encoded.tag == ValueTag.uuid, value.encoded.bytes.count == 17 else { return nil }
         self.init(uuid: value.encoded.payload.loadUnaligned(as: uuid_t.self))
     }
@@ -136,7 +136,7 @@ extension UUID: StoredValue {
 
 extension String: StoredValue {
     @inlinable
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard let text = value.encoded.text else { return nil }
         self = text
     }
@@ -150,7 +150,7 @@ extension String: StoredValue {
 }
 
 extension Data: StoredValue {
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard value.encoded.tag == ValueTag.bytes else { return nil }
         self.init(value.encoded.payload)
     }
@@ -161,11 +161,11 @@ extension Data: StoredValue {
 }
 
 extension Array: StoredValue where Element: StoredValue {
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         var elements: [Element] = [], isSound = true
         let isComplete = value.encoded.forEachElement { element in
             guard isSound else { return }
-            guard let element = Element(LentValue(element.bytes, value.context)) else {
+            guard let element = Element(ValueView(element.bytes, value.context)) else {
                 isSound = false
                 return
             }
@@ -188,7 +188,7 @@ extension Array: StoredValue where Element: StoredValue {
 
 extension Reference: StoredValue {
     @inlinable
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         guard let storageKey = value.reference else { return nil }
         // Inlined, the key's type is static: looking it up for each row takes longer than decoding
         // the key.
@@ -206,7 +206,7 @@ extension Reference: StoredValue {
 }
 
 extension References: StoredValue {
-    public init?(_ value: LentValue) {
+    public init?(_ value: ValueView) {
         var keys: [Target.Key] = [], isSound = true
         let context = value.context
         guard value.encoded.tag == ValueTag.references || value.encoded.tag == ValueTag.edges else { return nil }

@@ -114,7 +114,7 @@ struct StoreFormatTests {
         let description = try Description.load(path: Self.root.appending(path: "fixtures/forge/tarn.yaml").path)
         let store = try Store.open(at: folder, schema: description.schema)
         let recordings = Self.root.appending(path: "fixtures/forge/responses").path
-        let report = await (try Mirror(description, store: store, transport: try FixtureTransport(directory: recordings))).sync()
+        let report = await (try APIMirror(description, store: store, transport: try FixtureTransport(directory: recordings))).sync()
         try #require(report.failures.isEmpty)
         // What the forge has none of: numbers at the edges, a digest for a key, a target that is missing under a digest.
         let edges = Schema([

@@ -55,8 +55,8 @@ struct CacheControlTests {
         ("no-cache", \.noCache), ("no-store", \.noStore), ("private", \.isPrivate), ("public", \.isPublic), ("must-revalidate", \.mustRevalidate),
         ("proxy-revalidate", \.proxyRevalidate), ("must-understand", \.mustUnderstand), ("immutable", \.immutable),
         ("only-if-cached", \.onlyIfCached), ("no-transform", \.noTransform),
-    ] as [(String, KeyPath<CacheControl, Bool> & Sendable)])
-    func flags(_ name: String, _ path: KeyPath<CacheControl, Bool> & Sendable) {
+    ] as [(String, Swift.KeyPath<CacheControl, Bool> & Sendable)])
+    func flags(_ name: String, _ path: Swift.KeyPath<CacheControl, Bool> & Sendable) {
         #expect(CacheControl(fields("Cache-Control: a=1, \(name.uppercased())"))[keyPath: path])
         #expect(CacheControl(fields("Cache-Control: \(name)=1"))[keyPath: path] == (name != "no-cache" && name != "private"))
         #expect(!CacheControl(fields("Cache-Control: \(name)x, x\(name), x=\"\(name)\""))[keyPath: path])

@@ -32,15 +32,15 @@ struct RandomSourceTests {
             .object(["a", "b", "*", "c.d"].filter { _ in roll(3) > 0 }.map { JSONValue.Member($0, json(depth + 1)) })
         }
 
-        mutating func path() -> TarnImport.KeyPath {
-            typealias Step = TarnImport.KeyPath.Step
+        mutating func path() -> JSONPath {
+            typealias Step = JSONPath.Step
             let steps: [Step] = [.key("a"), .key("b"), .key("*"), .key("c.d"), .each, .each, .index(0), .index(1), .index(-1)]
-            return TarnImport.KeyPath(.record, steps: [steps[roll(4)]] + (0..<roll(4)).map { _ in steps[roll(steps.count)] })
+            return JSONPath(.record, steps: [steps[roll(4)]] + (0..<roll(4)).map { _ in steps[roll(steps.count)] })
         }
     }
 
     /// What a path leads to, read slowly. Nil if there is nothing, as opposed to an empty list.
-    private static func values(_ steps: ArraySlice<TarnImport.KeyPath.Step>, _ json: JSONValue) -> [JSONValue]? {
+    private static func values(_ steps: ArraySlice<JSONPath.Step>, _ json: JSONValue) -> [JSONValue]? {
         guard let step = steps.first else { return [json] }
         switch (step, json) {
         case (.key(let key), .object): return json[key].flatMap { values(steps.dropFirst(), $0) }
@@ -74,7 +74,7 @@ struct RandomSourceTests {
                 ]),
                 Mapping(entities: [
                     "Thing": EntityMapping(paths: [
-                        "v": [.path(path)], "w": [.path(TarnImport.KeyPath(.root, steps: path.steps)), .path(TarnImport.KeyPath(.parent, steps: path.steps))],
+                        "v": [.path(path)], "w": [.path(JSONPath(.root, steps: path.steps)), .path(JSONPath(.parent, steps: path.steps))],
                     ])
                 ]))
             guard case .object(let members) = json else { continue }

@@ -207,8 +207,8 @@ struct SourceTests {
     @Test("records may be at an index, or at all places that a wildcard leads to, in one body or in parts", arguments: [
         ("groups[1].items", "2,3", [Int64(2), 3]), ("groups[-1].items", "2,3", [2, 3]), ("groups.*.items", "all", [1, 2, 3]),
         ("groups.*.first", "one each", [1]),
-    ] as [(TarnImport.KeyPath, String, [Int64])])
-    func records(_ path: TarnImport.KeyPath, _ name: String, _ expected: [Int64]) throws {
+    ] as [(JSONPath, String, [Int64])])
+    func records(_ path: JSONPath, _ name: String, _ expected: [Int64]) throws {
         let json = #"{"groups":[{"items":[{"id":1}],"first":{"id":1}},{"items":[{"id":2},{"id":3}],"first":null}]}"#
         for inParts in [false, true] {
             let bed = try thing([])

@@ -38,7 +38,7 @@ struct ExcerptLengthTests {
     func missing() throws {
         let bed = try Forge.store()
         let keys = (0..<20).map { "\"\($0)\(Self.long)\":\($0)" }.joined(separator: ",")
-        let error = #expect(throws: ImportError.self) { try bed.add("{\(keys)}", "Issue", records: KeyPath(keys: ["items"])) }
+        let error = #expect(throws: ImportError.self) { try bed.add("{\(keys)}", "Issue", records: JSONPath(keys: ["items"])) }
         #expect("\(try #require(error))".utf8.count < Self.bound)
     }
 

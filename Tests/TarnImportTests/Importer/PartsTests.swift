@@ -23,7 +23,7 @@ struct PartsTests {
     /// Imports in parts, as one change.
     @discardableResult
     private func take(
-        _ document: [UInt8], _ bed: TestStore, _ entity: String, records: TarnImport.KeyPath = KeyPath(keys: []), piece: Int
+        _ document: [UInt8], _ bed: TestStore, _ entity: String, records: JSONPath = JSONPath(keys: []), piece: Int
     ) throws -> (report: ImportReport, parts: [Importer.Added]) {
         try bed.store.write { writer in
             var report = ImportReport(), parts: [Importer.Added] = []
@@ -52,12 +52,12 @@ struct PartsTests {
         ]
         for (document, path) in documents {
             let whole = try Forge.store()
-            let expected = try whole.add(document, "Issue", records: KeyPath(keys: path))
+            let expected = try whole.add(document, "Issue", records: JSONPath(keys: path))
             _ = try whole.commit()
             for size in [1, 100, 2000, 1 << 20] {
                 let bed = try Forge.store()
                 bed.importer.limits.partSize = size
-                let (report, parts) = try take(Array(document.utf8), bed, "Issue", records: KeyPath(keys: path), piece: piece)
+                let (report, parts) = try take(Array(document.utf8), bed, "Issue", records: JSONPath(keys: path), piece: piece)
                 #expect(try bed.lines() == whole.lines())
                 #expect(parts.flatMap(\.listed) == expected.listed)
                 #expect(report.listed == 40 && report.entities["Issue"]?.created == 40)
@@ -70,7 +70,7 @@ struct PartsTests {
     func noList() throws {
         for (document, path, count) in [(#"{"id":1,"title":"t"}"#, [], 1), ("[]", [], 0), (#"{"a":[ ],"b":1}"#, ["a"], 0), (#"{"a":{"id":1}}"#, ["a"], 1)] as [(String, [String], Int)] {
             let bed = try Forge.store()
-            let (report, parts) = try take(Array(document.utf8), bed, "Issue", records: KeyPath(keys: path), piece: 3)
+            let (report, parts) = try take(Array(document.utf8), bed, "Issue", records: JSONPath(keys: path), piece: 3)
             #expect(parts.count == 1 && report.listed == count)
         }
     }
@@ -80,7 +80,7 @@ struct PartsTests {
         let bed = try Forge.store()
         bed.importer.limits.partSize = 1
         let document = #"{"x":[],"the.items":[{"id":1,"title":"t"},{"id":2,"title":[]},{"title":"no key"}],"y":0}"#
-        let (report, _) = try take(Array(document.utf8), bed, "Issue", records: KeyPath(keys: ["the.items"]), piece: 5)
+        let (report, _) = try take(Array(document.utf8), bed, "Issue", records: JSONPath(keys: ["the.items"]), piece: 5)
         #expect(report.diagnostics.map(\.path) == ["$.'the.items'[1].title", "$.'the.items'[2]"])
     }
 
@@ -90,9 +90,9 @@ struct PartsTests {
         if let partSize { bed.importer.limits.partSize = partSize }
         do {
             if partSize == nil {
-                _ = try bed.importer.add(document, records: KeyPath(keys: path), entity: "Thing")
+                _ = try bed.importer.add(document, records: JSONPath(keys: path), entity: "Thing")
             } else {
-                try bed.importer.addParts(records: KeyPath(keys: path), entity: "Thing", next: pieces(document, 9)) { _ in }
+                try bed.importer.addParts(records: JSONPath(keys: path), entity: "Thing", next: pieces(document, 9)) { _ in }
             }
         } catch let error as ImportError {
             return error

@@ -35,7 +35,7 @@ struct RecordsTests {
         ])
     func keyPath(_ json: String, _ path: String, _ count: Int) throws {
         let bed = try thing([Self.label])
-        let records = try #require(KeyPath(path))
+        let records = try #require(JSONPath(path))
         #expect(try bed.add(json, "Thing", records: records).count == count)
         #expect(try bed.commit().created == count)
         #expect(try bed.record("Thing", 1) != nil)
@@ -85,7 +85,7 @@ struct RecordsTests {
         ])
     func notRecords(_ json: String, _ path: String, _ found: String) throws {
         let bed = try thing([Self.label])
-        let records = try #require(KeyPath(path))
+        let records = try #require(JSONPath(path))
         #expect(throws: ImportError.notRecords(path: path, found: found)) { try bed.add(json, "Thing", records: records) }
         #expect(try bed.count("Thing") == 0)
     }

@@ -112,11 +112,11 @@ struct MappingTests {
     @Test("key paths are read and written with their escapes, and malformed ones are none")
     func keyPaths() {
         for text in ["a", "a.b", #"a\.b.c"#, #"a\\b"#, "$", "reactions.+1", "日本.é"] {
-            #expect(KeyPath(text)?.description == text)
+            #expect(JSONPath(text)?.description == text)
         }
-        for text in ["", ".", "a.", ".a", "a..b", #"a\"#, #"a\b"#] { #expect(KeyPath(text) == nil, "\(text)") }
+        for text in ["", ".", "a.", ".a", "a..b", #"a\"#, #"a\b"#] { #expect(JSONPath(text) == nil, "\(text)") }
         let root = "$"
-        #expect(KeyPath(root)?.keys == [])
+        #expect(JSONPath(root)?.keys == [])
     }
 
     @Test("one JSON key may feed several attributes")

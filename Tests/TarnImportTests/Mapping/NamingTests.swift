@@ -100,7 +100,7 @@ struct NamingTests {
 
     @Test("key paths are written as they are read: origins, indexes, wildcards and escapes")
     func keyPaths() {
-        typealias Path = TarnImport.KeyPath
+        typealias Path = JSONPath
         for text in [
             "a[0]", "a[-1].b", "a.*.b", "*", "a[0][1].*", "@parent", "@parent.a", "@parent[0]", "@root", "@root.a.*", "@header.ETag",
             "@param.milestone.number", "@position", "@relationship", #"\*"#, #"a.\*"#, #"a\[0]"#, #"\@parent"#, #"a\{b\}"#, "[0].a", "a*",

@@ -60,6 +60,6 @@ struct ValueSourcesPageTests {
     @Test("every origin of a path is on the page")
     func origins() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
-        for origin in TarnImport.KeyPath.Origin.allCases { #expect(text.contains("`\(origin.rawValue)")) }
+        for origin in JSONPath.Origin.allCases { #expect(text.contains("`\(origin.rawValue)")) }
     }
 }

@@ -26,7 +26,7 @@ final class TestStore {
 
     @discardableResult
     func add(
-        _ json: String, _ entity: String, records: KeyPath = KeyPath(keys: []), parent: ParentReference? = nil
+        _ json: String, _ entity: String, records: JSONPath = JSONPath(keys: []), parent: ParentReference? = nil
     ) throws -> Importer.Added {
         try importer.add(Array(json.utf8), records: records, entity: entity, parent: parent)
     }
@@ -38,7 +38,7 @@ final class TestStore {
     /// Imports one document as a unit of its own.
     @discardableResult
     func take(
-        _ json: String, _ entity: String, records: KeyPath = KeyPath(keys: []), parent: ParentReference? = nil
+        _ json: String, _ entity: String, records: JSONPath = JSONPath(keys: []), parent: ParentReference? = nil
     ) throws -> ImportReport {
         try add(json, entity, records: records, parent: parent)
         return try commit()

@@ -267,7 +267,7 @@ struct Editor {
     func put(_ name: String, _ key: [UInt8], _ row: [UInt8], of entity: String) throws {
         var row = row
         let root = try #require(catalog.entity(entity)).root
-        let checksum = row.withUnsafeBytes { row in key.withUnsafeBytes { RowView.checksum(of: row, table: UInt32(root), key: $0) } }
+        let checksum = row.withUnsafeBytes { row in key.withUnsafeBytes { EncodedRow.checksum(of: row, table: UInt32(root), key: $0) } }
         for index in 0..<4 { row[8 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
         try put(name, key, row)
     }

@@ -247,7 +247,7 @@ struct CompressionTests {
                         var damaged = Array(row)
                         damaged[position] ^= 1 << UInt8(bit)
                         damaged.withUnsafeBytes { damaged in
-                            #expect(!RowView.hasValidChecksum(damaged, table: UInt32(entity.id), key: key))
+                            #expect(!EncodedRow.hasValidChecksum(damaged, table: UInt32(entity.id), key: key))
                             access.lending {
                                 if let view = try? access.view(damaged, entity, key) { _ = view.body.isWellFormed }
                             }

@@ -53,7 +53,7 @@ struct DividedRowTests {
         let form = try #require(context.compress(body, dictionary, into: &frame))
         var row = [UInt8](repeating: 0, count: RowFormat.headerSize)
         row.withUnsafeMutableBytes {
-            RowView.writeHeader(to: $0, isPartial: false, isWide: isWide, entity: 1, version: 1, compression: (form, 1))
+            EncodedRow.writeHeader(to: $0, isPartial: false, isWide: isWide, entity: 1, version: 1, compression: (form, 1))
         }
         row += Array(frame.bytes)
         let decoder = RowDecoder()
@@ -160,7 +160,7 @@ struct DividedRowTests {
             try RecordKey(id).storageKey.withUnsafeBytes { key in
                 var row = Array(try #require(try access.raw.get(table, key)))
                 for index in row.indices.suffix(20) { row[index] ^= 0x55 }
-                let checksum = row.withUnsafeBytes { RowView.checksum(of: $0, table: UInt32(entity.id), key: key) }
+                let checksum = row.withUnsafeBytes { EncodedRow.checksum(of: $0, table: UInt32(entity.id), key: key) }
                 row.withUnsafeMutableBytes { $0.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self) }
                 try row.withUnsafeBytes { try access.raw.put(table, key, $0) }
             }

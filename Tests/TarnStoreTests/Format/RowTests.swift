@@ -44,8 +44,8 @@ struct RowTests {
     private func row(_ bytes: [UInt8], wide: Bool, partial: Bool = false, key: [UInt8]) -> [UInt8] {
         var row = [UInt8](repeating: 0, count: RowFormat.headerSize) + bytes
         row.withUnsafeMutableBytes { row in
-            RowView.writeHeader(to: row, isPartial: partial, isWide: wide, entity: 3, version: 99)
-            let checksum = key.withUnsafeBytes { RowView.checksum(of: Bytes(row), table: 3, key: $0) }
+            EncodedRow.writeHeader(to: row, isPartial: partial, isWide: wide, entity: 3, version: 99)
+            let checksum = key.withUnsafeBytes { EncodedRow.checksum(of: Bytes(row), table: 3, key: $0) }
             row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
         }
         return row
@@ -173,7 +173,7 @@ struct RowTests {
         let (bytes, wide) = body([(1, .int(5)), (2, .string("text"))])
         let row = row(bytes, wide: wide, partial: true, key: key)
         try row.withUnsafeBytes { row in
-            let view = try #require(RowView(row))
+            let view = try #require(EncodedRow(row))
             #expect(view.entity == 3)
             #expect(view.version == 99)
             #expect(view.isPartial)
@@ -196,7 +196,7 @@ struct RowTests {
                 var damaged = row
                 damaged[index] ^= 1 << bit
                 let accepted = damaged.withUnsafeBytes { damaged in
-                    key.withUnsafeBytes { key in RowView(damaged)?.hasValidChecksum(table: 3, key: key) ?? false }
+                    key.withUnsafeBytes { key in EncodedRow(damaged)?.hasValidChecksum(table: 3, key: key) ?? false }
                 }
                 #expect(!accepted, "byte \(index), bit \(bit)")
             }
@@ -219,7 +219,7 @@ struct RowTests {
             value.forEachReference { _ = RecordKey(storageKey: $0) }
             value.forEachElement { _ = $0.decoded() }
         }
-        if let row = RowView(bytes) {
+        if let row = EncodedRow(bytes) {
             read(row.body)
             _ = (row.isPartial, row.entity, row.version, row.hasValidChecksum(table: 1, key: .empty))
         }
@@ -267,9 +267,9 @@ struct RowTests {
         for (index, byte) in [(0, UInt8(2)), (0, 0), (1, 4), (1, 0x80), (2, 1)] {
             var other = row
             other[index] = byte
-            #expect(other.withUnsafeBytes { RowView($0) == nil })
+            #expect(other.withUnsafeBytes { EncodedRow($0) == nil })
         }
-        #expect(row.withUnsafeBytes { RowView($0) != nil })
+        #expect(row.withUnsafeBytes { EncodedRow($0) != nil })
     }
 
     @Test(

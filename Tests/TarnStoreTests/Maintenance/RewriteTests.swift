@@ -69,7 +69,7 @@ extension Store {
             let access = reader.access, entity = try access.state.entity("Page")
             var result: [UInt16: Int] = [:]
             try access.scan(entity) { key, row in
-                result[RowView.dictionary(of: row.bytes) ?? 0, default: 0] += 1
+                result[EncodedRow.dictionary(of: row.bytes) ?? 0, default: 0] += 1
                 #expect(row.hasValidChecksum(table: UInt32(entity.id), key: key))
                 return true
             }
@@ -328,7 +328,7 @@ extension Store {
             defer { cursor.close() }
             var entry = try cursor.first()
             while let row = entry?.value {
-                if RowView.dictionary(of: row) == id { count += 1 }
+                if EncodedRow.dictionary(of: row) == id { count += 1 }
                 entry = try cursor.next()
             }
             return count

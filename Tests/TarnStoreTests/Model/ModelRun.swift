@@ -118,11 +118,11 @@ final class ModelRun: @unchecked Sendable {
         var failure: StoreError?
         do {
             try store().write { writer in
-                if end == .dropDoubles { writer.remembersRecords = true }
+                if end == .dropDuplicates { writer.remembersRecords = true }
                 for step in steps { try ModelSteps.apply(step, &writer, &next) }
                 if end == .fail { throw Stop() }
-                if end == .dropDoubles {
-                    for record in try writer.dropDoubles() {
+                if end == .dropDuplicates {
+                    for record in try writer.dropDuplicates() {
                         guard let root = writer.catalog.entity(id: record.entity)?.name,
                             let key = ModelKeys.pool(root).positions[record.storageKey]
                         else { throw ModelFailure("\(record) was dropped") }
@@ -135,7 +135,7 @@ final class ModelRun: @unchecked Sendable {
         } catch let error as StoreError {
             failure = error
         }
-        if end == .dropDoubles {
+        if end == .dropDuplicates {
             if let failure { throw failure }
             let touched = Set(next.log.map(\.place))
             if dropped.isEmpty == next.violatesUniqueness() { throw ModelFailure("dropped: \(dropped)") }

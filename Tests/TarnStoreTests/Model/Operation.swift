@@ -27,7 +27,7 @@ enum End: String, Codable, Sendable {
     /// The closure throws.
     case fail
     /// Records that violate uniqueness are undone.
-    case dropDoubles
+    case dropDuplicates
 }
 
 enum Operation: Codable, Sendable {
@@ -149,7 +149,7 @@ struct OperationSource {
                 default: break
                 }
             }
-            return .write(steps, end: .dropDoubles)
+            return .write(steps, end: .dropDuplicates)
         case 76..<79:
             let (kind, key) = place(OperationSource.owners)
             return .deleteInSteps(kind, key: key, step: 1 + below(3))

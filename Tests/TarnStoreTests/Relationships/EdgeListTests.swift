@@ -360,7 +360,7 @@ struct EdgeListTests {
             try put(2, keys(5...600))
             try put(3, keys(1...900))
             try put(4, keys(7...9))
-            return try writer.dropDoubles().count
+            return try writer.dropDuplicates().count
         }
         #expect(dropped == 3)
         #expect(try store.record("List", RecordKey(1))?["items"] == .references(a))

@@ -232,7 +232,7 @@ struct TypedAccessTests {
             try wanted.withStorageKey { wanted in
                 try other.withStorageKey { other in
                     var row = Array(try #require(try writer.access.raw.get(table, other)))
-                    let checksum = row.withUnsafeBytes { RowView.checksum(of: $0, table: UInt32(entity.id), key: wanted) }
+                    let checksum = row.withUnsafeBytes { EncodedRow.checksum(of: $0, table: UInt32(entity.id), key: wanted) }
                     row.withUnsafeMutableBytes { $0.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self) }
                     try row.withUnsafeBytes { row in try writer.access.raw.put(table, wanted, row) }
                 }

@@ -50,7 +50,7 @@ struct ReadmeTests {
         let description = try Description.parse(try block("yaml"), file: "tarn.yaml")
         let store = try Store.open(at: directory.path, schema: description.schema)
         let recordings = Self.root.appending(path: "fixtures/forge/responses").path
-        let mirror = try Mirror(description, store: store, transport: try FixtureTransport(directory: recordings))
+        let mirror = try APIMirror(description, store: store, transport: try FixtureTransport(directory: recordings))
         let report = await mirror.sync()
         #expect(report.failures.isEmpty)
         #expect(report.report.unmapped.isEmpty)

@@ -110,7 +110,7 @@ struct DescriptionSchemaTests {
                 "Issue.nxt: unknown field \"nxt\": did you mean \"next\"?"
             ])
         #expect(
-            problems(["Issue": .init(paths: ["at": [.path(KeyPath(keys: ["a", ""]))]])]) == [
+            problems(["Issue": .init(paths: ["at": [.path(JSONPath(keys: ["a", ""]))]])]) == [
                 "Issue.at: a key path has an empty key: remove it"
             ])
         #expect(

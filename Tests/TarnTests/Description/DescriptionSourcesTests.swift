@@ -14,7 +14,7 @@ struct DescriptionSourcesTests {
     func sources() throws {
         #expect(try sources("{ type: string, from: ['photos[0].url', '@parent.a', '{owner.login}/{name}'] }") == ["photos[0].url", "@parent.a", "{owner.login}/{name}"])
         #expect(try sources("{ type: '[int]', from: 'groups.*.items' }") == ["groups.*.items"])
-        #expect(try sources("{ type: string, from: '@type' }") == [.path(TarnImport.KeyPath(keys: ["@type"]))])
+        #expect(try sources("{ type: string, from: '@type' }") == [.path(JSONPath(keys: ["@type"]))])
         for (attribute, value) in [
             ("{ type: string, value: github }", JSONValue.string("github")), ("{ type: string, value: 7 }", .string("7")),
             ("{ type: int, value: 7 }", .number("7")), ("{ type: bool, value: true }", .bool(true)), ("{ type: int?, value: ~ }", .null),

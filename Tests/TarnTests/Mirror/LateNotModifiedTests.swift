@@ -151,9 +151,9 @@ struct LateNotModifiedTests {
         let server = try ScriptedServer { versions.answer($0) }
         try await fetch(.mirror, fixture, server.base, page: 1, unit: .pages(1))
         versions.hold()
-        var options = Mirror.Options()
+        var options = APIMirror.Options()
         options.base = server.base + "/v1"
-        let mirror = try Mirror(fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(), options: options)
+        let mirror = try APIMirror(fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(), options: options)
         async let late = mirror.sync(batch: [BatchRequest("items")], isAtomic: true)
         try await versions.gate.reached()
         versions.set(1, 2)

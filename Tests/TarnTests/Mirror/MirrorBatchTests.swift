@@ -33,10 +33,10 @@ struct MirrorBatchTests {
         BatchRequest("items", parameters: [.init("kind", "a")]), BatchRequest("items", parameters: [.init("kind", "b")]), BatchRequest("users"),
     ]
 
-    private func mirror(_ store: MirrorStore, _ server: LocalServer, retry: RetryPolicy = .never) throws -> Mirror {
-        var options = Mirror.Options()
+    private func mirror(_ store: MirrorStore, _ server: LocalServer, retry: RetryPolicy = .never) throws -> APIMirror {
+        var options = APIMirror.Options()
         (options.base, options.retry) = (server.base + "/v1", retry)
-        return try Mirror(store.description, store: store.open(), transport: CurlTransport(), options: options)
+        return try APIMirror(store.description, store: store.open(), transport: CurlTransport(), options: options)
     }
 
     @Test("a group is fetched side by side, reported in its order, and told of as it goes", arguments: [false, true])
@@ -86,7 +86,7 @@ struct MirrorBatchTests {
     @Test("the hooks of every endpoint are called for a group: those after merging once, if it is one change", arguments: [false, true])
     func hooks(isAtomic: Bool) async throws {
         let server = try LocalServer(Self.answers), store = try MirrorStore(yaml: Self.yaml), merged = Mutex<[String]>([])
-        var options = Mirror.Options()
+        var options = APIMirror.Options()
         (options.base, options.retry) = (server.base + "/v1", .never)
         options.hooks = { endpoint in
             let name = endpoint.name
@@ -99,7 +99,7 @@ struct MirrorBatchTests {
                 },
                 afterMerge: { report, _ in merged.withLock { $0.append("\(name) \(report.created)") } })
         }
-        let mirror = try Mirror(store.description, store: store.open(), transport: CurlTransport(), options: options)
+        let mirror = try APIMirror(store.description, store: store.open(), transport: CurlTransport(), options: options)
         let report = await mirror.sync(batch: Self.group, isAtomic: isAtomic)
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(try store.count("Item") == 2 && store.count("User") == 1)

@@ -72,7 +72,7 @@ struct MirrorContinuedSyncTests {
         /// What was requested since a number of requests.
         func asked(since count: Int) -> [String] { Array(server.targets.dropFirst(count)) }
 
-        func sync(_ names: Set<String>? = nil, _ change: @escaping (inout Mirror.Options) -> Void = { _ in }) async throws -> SyncReport {
+        func sync(_ names: Set<String>? = nil, _ change: @escaping (inout APIMirror.Options) -> Void = { _ in }) async throws -> SyncReport {
             try await store.sync(server.base, names: names, options: change)
         }
 

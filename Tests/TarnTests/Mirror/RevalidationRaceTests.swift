@@ -66,8 +66,8 @@ struct RevalidationRaceTests {
         @Sendable func pause() async {
             if dice.roll(2) == 0 { try? await Task.sleep(for: .microseconds(dice.roll(4000))) }
         }
-        @Sendable func options(_ unit: Endpoint.CommitUnit) -> Mirror.Options {
-            var options = Mirror.Options()
+        @Sendable func options(_ unit: Endpoint.CommitUnit) -> APIMirror.Options {
+            var options = APIMirror.Options()
             options.base = base
             options.retry = .never
             options.commitUnit = unit
@@ -77,7 +77,7 @@ struct RevalidationRaceTests {
             return options
         }
         let sync: @Sendable (Endpoint.CommitUnit) async throws -> Void = { unit in
-            let mirror = try Mirror(fixture.description, store: store, transport: MirrorStore.impatient(), options: options(unit))
+            let mirror = try APIMirror(fixture.description, store: store, transport: MirrorStore.impatient(), options: options(unit))
             let report = await mirror.sync()
             #expect(report.failures.isEmpty, "\(what): \(report.texts)")
         }

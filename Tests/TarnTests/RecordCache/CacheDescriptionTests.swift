@@ -33,7 +33,7 @@ struct CacheDescriptionTests {
     @Test("metadata are names to key paths; what is none is told")
     func metadata() throws {
         let endpoint = try #require(try Description.parse(itemsYAML("metadata: { total: meta.total }"), file: "tarn.yaml").endpoints.first)
-        #expect(endpoint.metadata.map(\.name) == ["total"] && endpoint.metadata.first?.path == KeyPath("meta.total"))
+        #expect(endpoint.metadata.map(\.name) == ["total"] && endpoint.metadata.first?.path == JSONPath("meta.total"))
         for wrong in ["metadata: { total: '' }", "metadata: [a]", "metadata: { total: [a] }"] {
             #expect(throws: DescriptionError.self) { try Description.parse(itemsYAML(wrong), file: "tarn.yaml") }
         }
@@ -43,7 +43,7 @@ struct CacheDescriptionTests {
     func used() async throws {
         let server = try itemServer("Cache-Control: max-age=60")
         let fixture = try CacheFixture(yaml: itemsYAML(api: "  cache: { policy: network_only }"))
-        var mirror = Mirror.Options()
+        var mirror = APIMirror.Options()
         mirror.base = server.base
         let cache = try RecordCache(
             fixture.mirrored.description, store: fixture.store, transport: MirrorStore.impatient(),

@@ -64,15 +64,15 @@ struct MirrorStore {
     @discardableResult
     func sync(
         _ base: String?, transport: (any Transport)? = nil, names: Set<String>? = nil, environment: [String: String] = [:],
-        options change: (inout Mirror.Options) -> Void = { _ in },
+        options change: (inout APIMirror.Options) -> Void = { _ in },
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws -> SyncReport {
-        var options = Mirror.Options()
+        var options = APIMirror.Options()
         options.base = base
         // A failure is what most tests are about: the first one counts.
         options.retry = .never
         change(&options)
-        let mirror = try Mirror(
+        let mirror = try APIMirror(
             description, store: try open(), transport: transport ?? MirrorStore.impatient(), options: options,
             environment: environment)
         return await mirror.sync(names, progress: progress)

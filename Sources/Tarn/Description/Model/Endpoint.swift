@@ -22,7 +22,7 @@ public struct Endpoint: Sendable, Hashable {
     /// The body of the request. A string that is `{name}` is replaced by a parameter.
     public var body: RequestBody?
     /// The key path of the list of records in the response.
-    public var records: KeyPath
+    public var records: JSONPath
     /// The entity of the listed records; the first one if there are several.
     public var entity: String
     /// The key paths and entities of an envelope; empty if there is one list.
@@ -59,7 +59,7 @@ public struct Endpoint: Sendable, Hashable {
         case walk
     }
 
-    /// The limits of a scan, in addition to ``Mirror/Options/pageLimit``.
+    /// The limits of a scan, in addition to ``APIMirror/Options/pageLimit``.
     public struct Limits: Sendable, Hashable {
         /// The maximum number of pages; nil for the mirror's limit only.
         public var pages: Int?
@@ -81,10 +81,10 @@ public struct Endpoint: Sendable, Hashable {
         /// The name of the value in answers.
         public var name: String
         /// The key path from the root of the document.
-        public var path: KeyPath
+        public var path: JSONPath
 
         /// Creates a named value.
-        public init(_ name: String, _ path: KeyPath) {
+        public init(_ name: String, _ path: JSONPath) {
             self.name = name
             self.path = path
         }
@@ -128,7 +128,7 @@ public struct Endpoint: Sendable, Hashable {
     ///
     /// - Precondition: the rules for orphans fit the envelope and the parents.
     public init(
-        name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil, records: KeyPath = KeyPath(keys: []), entity: String,
+        name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil, records: JSONPath = JSONPath(keys: []), entity: String,
         envelope: [EnvelopePart] = [], pagination: Pagination = .automatic, deep: DeepPages? = nil, limits: Limits = Limits(),
         more: PageEvidence.Rule = .fail,
         forEach: ForEach? = nil,

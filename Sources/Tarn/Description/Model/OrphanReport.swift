@@ -16,7 +16,7 @@ public struct OrphanReport: Sendable, Hashable {
     public var listedElsewhere = 0
     /// Candidates that a condition of the description keeps.
     public var kept = 0
-    /// Candidates that ``Mirror/Options/mayDelete`` keeps.
+    /// Candidates that ``APIMirror/Options/mayDelete`` keeps.
     public var vetoed = 0
     /// Candidates with local changes that have not reached the server.
     public var changedLocally = 0

@@ -52,7 +52,7 @@ extension DescriptionReader {
         let responses = responses(section), metadata = metadata(section)
         guard let path = template?.description, let entity else { return nil }
         return Endpoint(
-            name: entry.key, method: method, path: path, parameters: parameters, body: body, records: records ?? KeyPath(keys: []), entity: entity,
+            name: entry.key, method: method, path: path, parameters: parameters, body: body, records: records ?? JSONPath(keys: []), entity: entity,
             envelope: envelope ?? [], pagination: pagination ?? .automatic, deep: deep, limits: limits, more: more, forEach: forEach, commitUnit: commitUnit, orphans: orphans, responses: responses,
             metadata: metadata, place: "\(file):\(entry.keyMark.line)")
     }

@@ -132,7 +132,7 @@ extension DescriptionReader {
     /// Reads a path in a response, in its canonical form.
     private mutating func bodyPath(_ section: Section, _ key: String) -> String? {
         guard let text = text(section, key) else { return nil }
-        guard let path = KeyPath(text), path.origin == .record, !path.hasWildcard, !path.steps.isEmpty else {
+        guard let path = JSONPath(text), path.origin == .record, !path.hasWildcard, !path.steps.isEmpty else {
             report(section, key, "\"\(text)\" is not a path to one value: write keys with a . between them, such as meta.next")
             return nil
         }

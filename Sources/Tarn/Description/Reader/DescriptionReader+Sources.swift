@@ -37,7 +37,7 @@ extension DescriptionReader {
             return nil
         }
         for path in source.paths {
-            if path == KeyPath("$") {
+            if path == JSONPath("$") {
                 report(field, mark, "$ is the whole record, which is not supported here: name a key of it")
                 return nil
             }
@@ -50,14 +50,14 @@ extension DescriptionReader {
     }
 
     /// The origin that the first key of a path seems to mean; nil for an escaped key.
-    private static func origin(meantBy path: TarnImport.KeyPath) -> String? {
+    private static func origin(meantBy path: JSONPath) -> String? {
         guard path.origin == .record, case .key(let key)? = path.steps.first, key.hasPrefix("@") else { return nil }
-        let words = TarnImport.KeyPath.Origin.allCases.map(\.rawValue).filter { !$0.isEmpty }
+        let words = JSONPath.Origin.allCases.map(\.rawValue).filter { !$0.isEmpty }
         return words.contains(key) ? nil : Spelling.nearest(to: key, among: words)
     }
 
-    mutating func keyPath(_ text: String, _ field: String, _ mark: Mark) -> TarnImport.KeyPath? {
-        if let path = KeyPath(text) { return path }
+    mutating func keyPath(_ text: String, _ field: String, _ mark: Mark) -> JSONPath? {
+        if let path = JSONPath(text) { return path }
         report(
             field, mark,
             "\"\(text)\" is not a key path: write keys with a . between them, such as author.login; \\. is a . inside of a key"
@@ -66,7 +66,7 @@ extension DescriptionReader {
     }
 
     /// Reads a key path that is relative to the record and has only keys.
-    mutating func plainKeyPath(_ text: String, _ field: String, _ mark: Mark) -> TarnImport.KeyPath? {
+    mutating func plainKeyPath(_ text: String, _ field: String, _ mark: Mark) -> JSONPath? {
         guard let path = keyPath(text, field, mark) else { return nil }
         guard path.origin == .record else {
             report(field, mark, "\(path.origin.rawValue) cannot stand here: name a key")

@@ -51,7 +51,7 @@ extension DescriptionReader {
         return tombstone(path, section, equals)
     }
 
-    private mutating func tombstone(_ path: TarnImport.KeyPath, _ section: Section, _ equals: String? = nil) -> TombstoneRule? {
+    private mutating func tombstone(_ path: JSONPath, _ section: Section, _ equals: String? = nil) -> TombstoneRule? {
         guard !path.steps.isEmpty else {
             report(section, "deleted", "$ is the whole record: name a key of it")
             return nil

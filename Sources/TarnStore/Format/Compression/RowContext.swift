@@ -9,7 +9,7 @@ package final class RowContext {
     private let writing: OpaquePointer
     /// Bodies in the order in which they were borrowed. Those from `live` on are free.
     /// The address of a body is stable as long as the context exists.
-    private var bodies: [UnsafeMutablePointer<LentBody>] = []
+    private var bodies: [UnsafeMutablePointer<DecompressedBody>] = []
     private var live = 0
     /// The buffer of `longValues`: input or output of a frame of a divided body.
     private var room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
@@ -38,7 +38,7 @@ package final class RowContext {
         room.deallocate()
     }
 
-    private static func free(_ body: UnsafeMutablePointer<LentBody>) {
+    private static func free(_ body: UnsafeMutablePointer<DecompressedBody>) {
         body.pointee.memory.deallocate()
         body.deallocate()
     }
@@ -59,10 +59,10 @@ package final class RowContext {
     }
 
     /// Borrows a body in its stored form. It is decompressed on the first access to its bytes.
-    func lend(_ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: RowDictionary) -> UnsafeMutablePointer<LentBody> {
+    func lend(_ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: RowDictionary) -> UnsafeMutablePointer<DecompressedBody> {
         if live == bodies.count {
-            let body = UnsafeMutablePointer<LentBody>.allocate(capacity: 1)
-            body.initialize(to: LentBody(Unmanaged.passUnretained(self), Unmanaged.passUnretained(dictionary)))
+            let body = UnsafeMutablePointer<DecompressedBody>.allocate(capacity: 1)
+            body.initialize(to: DecompressedBody(Unmanaged.passUnretained(self), Unmanaged.passUnretained(dictionary)))
             bodies.append(body)
         }
         let body = bodies[live]
@@ -76,7 +76,7 @@ package final class RowContext {
     }
 
     /// Borrows the body of a row that is known to be compressed.
-    func lend(row: Bytes, _ dictionary: RowDictionary) -> UnsafeMutablePointer<LentBody> {
+    func lend(row: Bytes, _ dictionary: RowDictionary) -> UnsafeMutablePointer<DecompressedBody> {
         lend(
             row.slice(RowFormat.headerSize..<row.count), isWide: row[1] & RowFormat.wide != 0,
             isDivided: row[2] == RowFormat.zstdLongValues, dictionary)

@@ -69,7 +69,7 @@ extension Store {
     /// Trains a dictionary for every compressed entity that has enough rows and no dictionary yet.
     ///
     /// Rows that are written afterwards are compressed with it. Reading rows and training happen
-    /// outside the write transaction. `Mirror` calls this method automatically.
+    /// outside the write transaction. `APIMirror` calls this method automatically.
     ///
     /// - Returns: The names of the entities for which this call stored a dictionary.
     /// - Throws: The errors of `write`, including `StoreError.storeFull`.

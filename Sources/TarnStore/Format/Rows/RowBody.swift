@@ -3,7 +3,7 @@ package struct RowBody {
     /// The whole body. For a divided body, its stored form.
     private let stored: Bytes
     /// The source of the long values while they are compressed. Nil for a whole body.
-    let lent: UnsafeMutablePointer<LentBody>?
+    let lent: UnsafeMutablePointer<DecompressedBody>?
     private let fields: UInt16
     package let isWide: Bool
 
@@ -16,7 +16,7 @@ package struct RowBody {
     }
 
     /// Creates a view of a divided body, whose long values are decompressed on first access.
-    init?(_ bytes: Bytes, isWide: Bool, lent: UnsafeMutablePointer<LentBody>?) {
+    init?(_ bytes: Bytes, isWide: Bool, lent: UnsafeMutablePointer<DecompressedBody>?) {
         guard bytes.count >= 2 else { return nil }
         let fields = bytes.load(0, UInt16.self)
         guard 2 + Int(fields) * (isWide ? 6 : 4) <= bytes.count else { return nil }
@@ -27,7 +27,7 @@ package struct RowBody {
     }
 
     /// Recreates a view that was checked before, from the body and the header of its row.
-    init(checked stored: Bytes, _ header: UnsafeRawPointer, _ lent: UnsafeMutablePointer<LentBody>?) {
+    init(checked stored: Bytes, _ header: UnsafeRawPointer, _ lent: UnsafeMutablePointer<DecompressedBody>?) {
         self.stored = stored
         fields = stored.load(0, UInt16.self)
         isWide = header.load(fromByteOffset: 1, as: UInt8.self) & RowFormat.wide != 0

@@ -33,11 +33,11 @@ package final class RowDecoder {
     }
 
     /// Decodes a row with its whole body. Valid until the enclosing `lending` closure returns.
-    package func view(_ bytes: Bytes) throws(Failure) -> RowView {
-        if let row = RowView(bytes) { return row }
-        guard let id = RowView.dictionary(of: bytes) else { throw .malformed }
+    package func view(_ bytes: Bytes) throws(Failure) -> EncodedRow {
+        if let row = EncodedRow(bytes) { return row }
+        guard let id = EncodedRow.dictionary(of: bytes) else { throw .malformed }
         guard let dictionary = dictionaries[id], let context else { throw .noDictionary(id) }
-        guard let body = context.lend(row: bytes, dictionary).pointee.whole(), let row = RowView(bytes, body: body) else {
+        guard let body = context.lend(row: bytes, dictionary).pointee.whole(), let row = EncodedRow(bytes, body: body) else {
             throw .malformed
         }
         return row

@@ -16,7 +16,7 @@ extension AccessPath {
         if isPoints { return try walkPoints(access, entity, body) }
         let cursor = try access.raw.cursor(source.table(entity, access.state))
         defer { cursor.close() }
-        let walk = Walk(path: self, cursor: cursor, access: access)
+        let walk = EndpointScan(path: self, cursor: cursor, access: access)
         switch direction {
         case .forward:
             for span in spans { guard try walk.forward(span, start, sort, body) else { return } }
@@ -40,7 +40,7 @@ extension AccessPath {
 }
 
 /// A walk over the table of a path.
-private struct Walk {
+private struct EndpointScan {
     let path: AccessPath
     let cursor: RawCursor
     let access: StoreAccess

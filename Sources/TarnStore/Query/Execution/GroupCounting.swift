@@ -39,7 +39,7 @@ struct GroupCounting {
         return groups.result
     }
 
-    private func add(_ key: Bytes, _ row: RowView, to groups: inout Groups, _ writer: inout ByteWriter) throws {
+    private func add(_ key: Bytes, _ row: EncodedRow, to groups: inout Groups, _ writer: inout ByteWriter) throws {
         writer.removeAll()
         try run.evaluation.appendTuple(place, key, row.body, to: &writer)
         try groups.add(Array(writer.bytes), 1, run.query.entity.name) {

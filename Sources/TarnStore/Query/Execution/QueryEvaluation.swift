@@ -252,7 +252,7 @@ final class QueryEvaluation {
             guard let found = try access.row(step.destination, target.key.bytes) else { return }
             // A row in the map stays where it is; a decompressed one is released at the end of this
             // closure.
-            guard RowView.dictionary(of: found.bytes) != nil else { return target.row = found.body }
+            guard EncodedRow.dictionary(of: found.bytes) != nil else { return target.row = found.body }
             target.copy.removeAll()
             target.copy.append(found.body.bytes)
             target.row = RowBody(target.copy.bytes, isWide: found.body.isWide)

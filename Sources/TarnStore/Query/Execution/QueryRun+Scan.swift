@@ -35,7 +35,7 @@ extension QueryRun {
     /// A row is longer than the part that the condition reads, so nearly every row would cost two
     /// or three cache misses. Therefore the values that the condition reads are prefetched a few
     /// rows ahead. The rows do not move: nothing is written while a query runs.
-    func scan(_ spans: [KeySpan], _ table: Table, _ body: (Bytes, RowView) throws -> Bool) throws {
+    func scan(_ spans: [KeySpan], _ table: Table, _ body: (Bytes, EncodedRow) throws -> Bool) throws {
         try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: ScanBatch.most * 2) { entries in
             try withUnsafeTemporaryAllocation(of: Bytes.self, capacity: ScanBatch.most * 2) { values in
                 var batch = ScanBatch(entries, values, 0..<ScanBatch.most)
@@ -52,7 +52,7 @@ extension QueryRun {
     /// Scans from the current position to the end of a span; returns false if the closure did.
     private func scan(
         _ span: KeySpan, _ pages: inout ForwardScan, _ batch: inout ScanBatch, _ others: inout ScanBatch,
-        _ body: (Bytes, RowView) throws -> Bool
+        _ body: (Bytes, EncodedRow) throws -> Bool
     ) throws -> Bool {
         // A query with a small limit needs few rows.
         var size = min(4, query.reach), isLast = false

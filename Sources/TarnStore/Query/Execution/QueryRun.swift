@@ -38,7 +38,7 @@ final class QueryRun {
     /// Calls a closure with the storage key and the row of each record of the result, in its order.
     ///
     /// It stops when the closure returns false.
-    func forEach(_ body: (Bytes, RowView) throws -> Bool) throws {
+    func forEach(_ body: (Bytes, EncodedRow) throws -> Bool) throws {
         guard query.limit > 0 else { return }
         switch chosen.form {
         case .nothing: return
@@ -51,7 +51,7 @@ final class QueryRun {
     ///
     /// The row is valid until the `lending` closure around the call returns.
     @inline(__always)
-    func admitted(_ key: Bytes, _ bytes: Bytes) throws -> RowView? {
+    func admitted(_ key: Bytes, _ bytes: Bytes) throws -> EncodedRow? {
         // This check comes first: the decision to skip a row reads its header.
         guard bytes.count >= RowFormat.headerSize, access.isSound(bytes, root: query.entity.root, key) else { throw damaged(key) }
         if query.partials != .included, (bytes[1] & RowFormat.partial != 0) != (query.partials == .only) { return nil }
@@ -63,7 +63,7 @@ final class QueryRun {
             return nil
         }
         // An entity has many reference-counted fields; only a compressed row needs it.
-        let row = try RowView(bytes) ?? access.checkedDividedView(bytes, query.entity, key)
+        let row = try EncodedRow(bytes) ?? access.checkedDividedView(bytes, query.entity, key)
         evaluation.begin()
         let isMet = try isUnfiltered || evaluation.admits(key, row.body)
         if row.body.isDamaged { throw damaged(key) }
@@ -72,7 +72,7 @@ final class QueryRun {
 
     /// Passes a row to a closure that may read any of its values.
     @inline(__always)
-    func visit(_ key: Bytes, _ row: RowView, _ body: (Bytes, RowView) throws -> Bool) throws -> Bool {
+    func visit(_ key: Bytes, _ row: EncodedRow, _ body: (Bytes, EncodedRow) throws -> Bool) throws -> Bool {
         let goesOn = try body(key, row)
         // A value that failed to decompress would seem to be absent.
         if row.body.isDamaged { throw damaged(key) }
@@ -92,7 +92,7 @@ final class QueryRun {
     }
 
     /// Calls a closure with each record along the path that meets the condition, in path order.
-    func walk(_ path: AccessPath, from start: WalkStart? = nil, _ body: (Bytes, RowView) throws -> Bool) throws {
+    func walk(_ path: AccessPath, from start: WalkStart? = nil, _ body: (Bytes, EncodedRow) throws -> Bool) throws {
         let table = try access.state.records(of: query.entity.root)
         if start == nil, path.isPlainScan { return try scan(path.spans, table, body) }
         let lookup = try PageLookup(access.raw, table, name: TableName.records(query.entity.root))
@@ -166,7 +166,7 @@ final class QueryRun {
 
     // MARK: In the order of the path
 
-    private func forEachOrdered(_ path: AccessPath, _ body: (Bytes, RowView) throws -> Bool) throws {
+    private func forEachOrdered(_ path: AccessPath, _ body: (Bytes, EncodedRow) throws -> Bool) throws {
         var skipped = query.offset, left = query.limit
         if skipped > 0, chosen.isExact(query) { return try forEachBehind(path, body) }
         let place = position
@@ -190,7 +190,7 @@ final class QueryRun {
     }
 
     /// Skips the offset without reading rows, then calls the closure with the records after it.
-    private func forEachBehind(_ path: AccessPath, _ body: (Bytes, RowView) throws -> Bool) throws {
+    private func forEachBehind(_ path: AccessPath, _ body: (Bytes, EncodedRow) throws -> Bool) throws {
         var skipped = query.offset, left = query.limit
         let table = try access.state.records(of: query.entity.root)
         try path.walk(access, query.entity, from: nil, sorting: { try sorted($0) }) { key, bytes in
@@ -236,7 +236,7 @@ final class QueryRun {
 
     // MARK: Sorted in memory
 
-    private func forEachSorted(_ body: (Bytes, RowView) throws -> Bool) throws {
+    private func forEachSorted(_ body: (Bytes, EncodedRow) throws -> Bool) throws {
         var buffer = SortBuffer(keeping: query.reach, entity: query.entity.name)
         let place = position
         var writer = ByteWriter(capacity: 256)
@@ -262,7 +262,7 @@ final class QueryRun {
     }
 
     /// Calls a closure with each record of the result once, in any order, without limit and offset.
-    func forEachUnordered(_ body: (Bytes, RowView) throws -> Bool) throws {
+    func forEachUnordered(_ body: (Bytes, EncodedRow) throws -> Bool) throws {
         switch chosen.form {
         case .nothing: return
         case .path(let path): try walk(path, body)

@@ -22,7 +22,7 @@ package struct RecordCheck {
     /// Returns the row of a record; nil if it does not exist or does not meet the condition.
     ///
     /// The row is valid until the `lending` closure around the call returns.
-    package func row(_ key: Bytes) throws -> RowView? {
+    package func row(_ key: Bytes) throws -> EncodedRow? {
         guard let row = try access.row(query.entity, key) else { return nil }
         if query.partials != .included, row.isPartial != (query.partials == .only) { return nil }
         evaluation.begin()

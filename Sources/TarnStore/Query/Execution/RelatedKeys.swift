@@ -30,7 +30,7 @@ final class RelatedKeys {
     }
 
     /// Adds the next owner, with its row.
-    func add(_ storageKey: Bytes, _ row: RowView) throws {
+    func add(_ storageKey: Bytes, _ row: EncodedRow) throws {
         if let field {
             if let value = row.body.value(of: field), !value.isNull {
                 if let target = value.reference {
@@ -102,7 +102,7 @@ final class RelatedKeys {
     ///
     /// - Parameter body: called with each row that exists. It returns false if the record is
     ///   partial and lacks a required value.
-    func load(_ body: (Bytes, RowView) throws -> Bool) throws -> IncludedPlaces {
+    func load(_ body: (Bytes, EncodedRow) throws -> Bool) throws -> IncludedPlaces {
         let order = keyEnds.indices.sorted { Bytes.compare(key($0), key($1)) < 0 }
         let raw = access.raw, cursor = try raw.cursor(access.state.records(of: destination.root))
         defer { cursor.close() }
@@ -157,7 +157,7 @@ final class RelatedKeys {
 
     /// The entry point of inlined code.
     @usableFromInline
-    func load(_ plan: Unmanaged<RowPlan>, _ body: (LentRow) throws -> Bool) throws -> IncludedPlaces {
+    func load(_ plan: Unmanaged<RowPlan>, _ body: (RowView) throws -> Bool) throws -> IncludedPlaces {
         try load { key, view in try body(access.lent(view, plan, key)) }
     }
 }

@@ -58,7 +58,7 @@ extension StoreReader {
     /// The entry point of inlined code.
     @usableFromInline
     func forEachLent(
-        _ plan: Unmanaged<RowPlan>, _ query: Query, addingTo related: [RelatedKeys], _ body: (LentRow) throws -> Void
+        _ plan: Unmanaged<RowPlan>, _ query: Query, addingTo related: [RelatedKeys], _ body: (RowView) throws -> Void
     ) throws {
         let access = access
         try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in

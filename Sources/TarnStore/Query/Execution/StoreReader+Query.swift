@@ -49,7 +49,7 @@ extension StoreReader {
     }
 
     /// Calls a closure with the records of a page, and returns the token of the next page.
-    func page(_ query: Query, _ body: (QueryRun, Bytes, RowView) throws -> Void) throws -> ContinuationToken? {
+    func page(_ query: Query, _ body: (QueryRun, Bytes, EncodedRow) throws -> Void) throws -> ContinuationToken? {
         guard let limit = query.limit else {
             let run = try QueryRun(access, CompiledQuery(query, access.state))
             try run.forEach { key, row in

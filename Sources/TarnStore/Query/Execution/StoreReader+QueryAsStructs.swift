@@ -35,7 +35,7 @@ extension StoreReader {
     /// The entry point of inlined code, which knows the type and decodes without witness tables.
     @usableFromInline
     func forEachLent(
-        _ entity: String, _ plan: Unmanaged<RowPlan>, _ query: Query, _ body: (LentRow) throws -> Bool
+        _ entity: String, _ plan: Unmanaged<RowPlan>, _ query: Query, _ body: (RowView) throws -> Bool
     ) throws {
         checkEntity(entity, query)
         let access = access

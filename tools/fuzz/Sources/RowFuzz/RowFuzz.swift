@@ -41,7 +41,7 @@ nonisolated(unsafe) let context: RowContext = made {
 func header(isWide: Bool, form: UInt8 = RowFormat.uncompressed) -> [UInt8] {
     var row = [UInt8](repeating: 0, count: RowFormat.headerSize)
     row.withUnsafeMutableBytes {
-        RowView.writeHeader(
+        EncodedRow.writeHeader(
             to: $0, isPartial: false, isWide: isWide, entity: 1, version: 1, compression: (form, form == RowFormat.uncompressed ? 0 : 1))
     }
     return row
@@ -49,7 +49,7 @@ func header(isWide: Bool, form: UInt8 = RowFormat.uncompressed) -> [UInt8] {
 
 private func check(row: [UInt8]) {
     row.withUnsafeBytes { row in
-        _ = RowView.hasValidChecksum(row, table: 1, key: row.slice(0..<min(4, row.count)))
+        _ = EncodedRow.hasValidChecksum(row, table: 1, key: row.slice(0..<min(4, row.count)))
         decoder.lending {
             guard let whole = try? decoder.view(row) else { return }
             check(body: whole.body)
@@ -60,13 +60,13 @@ private func check(row: [UInt8]) {
 }
 
 /// A row of which nothing was decompressed says the same as the whole one.
-private func checkLent(_ row: Bytes, _ whole: RowView) {
-    guard RowView.dictionary(of: row) == 1 else { return }
+private func checkLent(_ row: Bytes, _ whole: EncodedRow) {
+    guard EncodedRow.dictionary(of: row) == 1 else { return }
     let mark = context.mark
     defer { context.release(to: mark) }
     let isDivided = row[2] == RowFormat.zstdLongValues
     let lent = context.lend(row: row, dictionary)
-    guard isDivided, let divided = RowView(row, body: row.slice(RowFormat.headerSize..<row.count), lent: lent) else { return }
+    guard isDivided, let divided = EncodedRow(row, body: row.slice(RowFormat.headerSize..<row.count), lent: lent) else { return }
     precondition(divided.body.count == whole.body.count, "a divided row has other fields")
     for index in 0..<whole.body.count {
         let one = divided.body.value(at: index), other = whole.body.value(at: index)

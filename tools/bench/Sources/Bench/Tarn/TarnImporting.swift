@@ -1,4 +1,4 @@
-// How Tarn imports responses in all cases: what `Tarn.Mirror` does with the pages of a walk, without the network.
+// How Tarn imports responses in all cases: what `Tarn.APIMirror` does with the pages of a walk, without the network.
 
 import Foundation
 import Tarn

@@ -37,7 +37,7 @@ enum TarnMirror {
         let description = Description(
             file: "bench", storePath: options.store.path, api: APIDescription(base: options.base),
             schema: TarnModel.schema(compression), mapping: TarnModel.mapping, endpoints: [endpoint])
-        let mirror = try Mirror(description, store: store, transport: CurlTransport())
+        let mirror = try APIMirror(description, store: store, transport: CurlTransport())
         let clock = ContinuousClock(), peak = MemoryPeak(), start = clock.now
         let report = try await mirror.sync()
         let seconds = (clock.now - start) / .seconds(1)

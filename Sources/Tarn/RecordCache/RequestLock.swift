@@ -12,7 +12,7 @@ import TarnStore
 /// description (fcntl(2), "Open file description locks") and ends with the process that holds it: a
 /// killed process blocks no other, and nothing has to be cleaned up. Two requests whose digests
 /// share 62 bits wait for each other, and both are answered.
-final class ClaimFile: Sendable {
+final class RequestLock: Sendable {
     private let descriptor: Int32
     /// The number of transfers in this process that hold each byte.
     ///
@@ -27,7 +27,7 @@ final class ClaimFile: Sendable {
 
     deinit { close(descriptor) }
 
-    enum Claim {
+    enum ReferenceConflict {
         case isOurs
         /// Another process holds the lock: wait.
         case isAnothers
@@ -36,8 +36,8 @@ final class ClaimFile: Sendable {
     }
 
     /// Locks a request, unless another process has. Each lock of this process is released once.
-    func claim(_ request: RequestDigest) -> Claim {
-        let place = ClaimFile.place(of: request)
+    func claim(_ request: RequestDigest) -> ReferenceConflict {
+        let place = RequestLock.place(of: request)
         return held.withLock { held in
             let claim = held[place] == nil ? set(Int16(F_WRLCK), place) : .isOurs
             if claim == .isOurs { held[place, default: 0] += 1 }
@@ -47,7 +47,7 @@ final class ClaimFile: Sendable {
 
     /// Releases a lock. Without one it does nothing.
     func release(_ request: RequestDigest) {
-        let place = ClaimFile.place(of: request)
+        let place = RequestLock.place(of: request)
         held.withLock { held in
             guard let count = held[place] else { return }
             held[place] = count > 1 ? count - 1 : nil
@@ -60,7 +60,7 @@ final class ClaimFile: Sendable {
         request.bytes[8..<16].reduce(0) { $0 << 8 | Int($1) } & (1 << 62 - 1)
     }
 
-    private func set(_ type: Int16, _ place: Int) -> Claim {
+    private func set(_ type: Int16, _ place: Int) -> ReferenceConflict {
         var lock = flock()
         lock.l_type = type
         lock.l_whence = Int16(SEEK_SET)

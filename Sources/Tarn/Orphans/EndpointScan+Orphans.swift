@@ -3,7 +3,7 @@
 import TarnImport
 import TarnStore
 
-extension Walk {
+extension EndpointScan {
     /// Whether a complete scan may be followed by an orphan pass; a refusal is added to the report.
     mutating func mayHaveOrphans(_ rules: Orphans, _ checkpoint: Checkpoint) -> Bool {
         var refusal: String?

@@ -4,7 +4,7 @@ internal import LMDB
 ///
 /// It is valid as long as the row's transaction.
 @usableFromInline
-struct LentContext {
+struct RowViewContext {
     private let transaction: BareTransaction
     let plan: Unmanaged<RowPlan>
     private let rows: Unmanaged<RowContext>?

@@ -5,8 +5,8 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-struct Walk {
-    let mirror: Mirror
+struct EndpointScan {
+    let mirror: APIMirror
     let endpoint: Endpoint
     let pipeline: ImportPipeline
     let authScope: String
@@ -61,7 +61,7 @@ struct Walk {
     private var endsWalks = false
 
     init(
-        mirror: Mirror, endpoint: Endpoint, pipeline: ImportPipeline, authScope: String, fingerprint: String,
+        mirror: APIMirror, endpoint: Endpoint, pipeline: ImportPipeline, authScope: String, fingerprint: String,
         progress: @escaping @Sendable (SyncProgress) -> Void, retry: RetryPolicy? = nil
     ) {
         self.mirror = mirror
@@ -110,7 +110,7 @@ struct Walk {
                 overtaken = []
             }
         } catch {
-            report.failures.append(Mirror.mirrorError(error, url: "", place: endpoint.place))
+            report.failures.append(APIMirror.mirrorError(error, url: "", place: endpoint.place))
         }
     }
 
@@ -122,7 +122,7 @@ struct Walk {
         } catch is RevalidationConflict {
             // The pages are requested again: see `overtaken`.
         } catch {
-            report.failures.append(Mirror.mirrorError(error, url: shownURL, place: place))
+            report.failures.append(APIMirror.mirrorError(error, url: shownURL, place: place))
         }
     }
 
@@ -135,7 +135,7 @@ struct Walk {
             ahead?.task.cancel()
             ahead = nil
             if error is RevalidationConflict { return discard() }
-            let error = Mirror.mirrorError(error, url: shownURL, place: place)
+            let error = APIMirror.mirrorError(error, url: shownURL, place: place)
             // The outcome of the batch under way does not depend on this error.
             do {
                 try await settle()
@@ -144,7 +144,7 @@ struct Walk {
                 if case .cancelled = error { report.failures.append(error) }
                 return discard()
             } catch let other {
-                let other = Mirror.mirrorError(other, url: shownURL, place: place)
+                let other = APIMirror.mirrorError(other, url: shownURL, place: place)
                 // Cancelling the task also cancels the wait for the commit.
                 if case .cancelled = other {} else { report.failures.append(other) }
             }
@@ -203,7 +203,7 @@ struct Walk {
         isCutOff = false
         var pages = try PageSequence(endpoint.pagination, first, bounds, deep: endpoint.deep)
         questions = try questions(pages.wants)
-        let plan = SHA256.hexadecimal(Walk.text(of: first) + "\n" + fingerprint)
+        let plan = SHA256.hexadecimal(EndpointScan.text(of: first) + "\n" + fingerprint)
         let identity = WalkIdentity(name: name, endpoint, authScope: authScope, plan: plan)
         let old = try mirror.store.read { try $0.checkpoint(name) }
         if let run = syncRun, run.hasFinished(old, plan: plan) {
@@ -349,7 +349,7 @@ struct Walk {
         case .stop: return .last
         case .fail, .retry, .refreshToken:
             throw MirrorError.status(
-                code: response.status, method: endpoint.method, url: shownURL, message: rule?.message ?? Walk.message(of: response))
+                code: response.status, method: endpoint.method, url: shownURL, message: rule?.message ?? EndpointScan.message(of: response))
         case nil: break
         }
         if let reason = response.partReason(askedWith: HTTPHeaders(mirror.description.api.headers)) {
@@ -360,7 +360,7 @@ struct Walk {
         case 200..<300: return .records(isEmpty: false)
         default:
             if try pages.restart(afterStatus: response.status) { return .again }
-            throw MirrorError.refusal(response, method: endpoint.method, url: shownURL, message: Walk.message(of: response))
+            throw MirrorError.refusal(response, method: endpoint.method, url: shownURL, message: EndpointScan.message(of: response))
         }
     }
 
@@ -475,7 +475,7 @@ struct Walk {
             throw error
         }
         if let failure = pipeline.trainingFailure {
-            report.failures.append(Mirror.mirrorError(failure, url: shownURL, place: place))
+            report.failures.append(APIMirror.mirrorError(failure, url: shownURL, place: place))
         }
         syncRun?.committed(done.checkpoints)
         for page in done.pages { count(page.entry, isImported: page.isImported) }

@@ -5,7 +5,7 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-extension Walk {
+extension EndpointScan {
     /// Prefetches the next page while the current one is committed.
     mutating func prepare(_ request: PageRequest) throws {
         if let ahead, ahead.request != request {
@@ -53,7 +53,7 @@ extension Walk {
                 for name in names {
                     let path = name.dropFirst(forEach.variable.count + 1).split(separator: ".").map(String.init)
                     // A partial record may lack a value for the path; a later sync will have it.
-                    guard let value = try Walk.value(at: path[...], of: record, reader) else {
+                    guard let value = try EndpointScan.value(at: path[...], of: record, reader) else {
                         if let known = skipped.firstIndex(where: { $0.name == name }) {
                             skipped[known].count += 1
                         } else {
@@ -109,15 +109,15 @@ extension Walk {
     ///
     /// - Throws: `MirrorError.endpoint` if a path of the pagination is invalid.
     func questions(_ wants: PageWants) throws -> DocumentQuestions {
-        func path(_ text: String) throws -> TarnImport.KeyPath {
-            guard let path = TarnImport.KeyPath(text) else {
+        func path(_ text: String) throws -> JSONPath {
+            guard let path = JSONPath(text) else {
                 throw MirrorError.endpoint(place: place, message: "the pagination asks for \"\(text)\", which is not a key path")
             }
             return path
         }
         return DocumentQuestions(
             values: try wants.values.map(path), record: try wants.record.map(path), documents: endpoint.metadata.map(\.path),
-            members: Walk.pageMembers)
+            members: EndpointScan.pageMembers)
     }
 
     /// The members of envelopes that are evidence of other pages.
@@ -142,7 +142,7 @@ extension Walk {
     }
 }
 
-extension Mirror {
+extension APIMirror {
     /// The scope of links in an endpoint's pages, and the limits of its scan.
     func bounds(of endpoint: Endpoint) -> PageSequence.Bounds {
         let api = description.api

@@ -4,7 +4,7 @@ import Foundation
 import TarnHTTP
 import TarnStore
 
-extension Walk {
+extension EndpointScan {
     /// Looks up a stored parent record by its key.
     ///
     /// - Throws: `MirrorError.endpoint` if it is not stored, or lacks a value for the path.
@@ -53,7 +53,7 @@ extension Walk {
             var found: [Parent] = []
             for record in try reader.fetch(query(forEach, wanted, reader)) {
                 let fits = try wanted.allSatisfy { name, text in
-                    try Walk.value(at: keys(name, forEach), of: record, reader) == text
+                    try EndpointScan.value(at: keys(name, forEach), of: record, reader) == text
                 }
                 guard fits else { continue }
                 found.append(Parent(key: record.key, values: Dictionary(wanted) { first, _ in first }))
@@ -98,7 +98,7 @@ extension Walk {
         var parent = Parent(key: record.key, values: [:])
         guard let forEach = endpoint.forEach else { return parent }
         for name in parentVariables(forEach) {
-            guard let value = try Walk.value(at: keys(name, forEach), of: record, reader) else { throw lacking(name) }
+            guard let value = try EndpointScan.value(at: keys(name, forEach), of: record, reader) else { throw lacking(name) }
             parent.values[name] = value
         }
         return parent
@@ -121,7 +121,7 @@ extension Walk {
                 else { return nil }
                 entity = next
             }
-            guard case .attribute(let attribute)? = entity.field(last)?.kind, let value = Walk.value(text, attribute)
+            guard case .attribute(let attribute)? = entity.field(last)?.kind, let value = EndpointScan.value(text, attribute)
             else { return nil }
             return .compare(FieldPath(path.joined(separator: ".")), .equal, value)
         }
@@ -140,7 +140,7 @@ extension Walk {
     }
 }
 
-extension Walk {
+extension EndpointScan {
     fileprivate func pathValues(of url: String, on base: String) -> [String: String]? {
         guard let url = try? HTTPURL(url), let base = try? HTTPURL(base) else { return nil }
         return endpoint.pathValues(of: url, on: base).map {

@@ -11,7 +11,7 @@ import TarnStore
 /// above those of the cache's locks. The first byte of a region is the lock; one more byte is
 /// locked at the process id of the holder, where other processes find it. Linux has at most 2²²
 /// process ids.
-final class SyncClaim: Sendable {
+final class SyncLock: Sendable {
     private let descriptor: Int32
 
     /// Another sync holds an endpoint.
@@ -25,11 +25,11 @@ final class SyncClaim: Sendable {
     ///
     /// - Returns: nil if the file system has no such locks: then a second sync is not prevented.
     /// - Throws: ``Taken``.
-    static func claim(_ endpoints: [String], directory: String) throws(Taken) -> SyncClaim? {
+    static func claim(_ endpoints: [String], directory: String) throws(Taken) -> SyncLock? {
         let descriptor = open(directory + "/claims.lock", O_RDWR | O_CREAT | O_CLOEXEC, Store.fileMode(in: directory))
         guard descriptor >= 0 else { return nil }
         // If not all locks are granted, deinit releases the others.
-        let claim = SyncClaim(descriptor)
+        let claim = SyncLock(descriptor)
         for endpoint in endpoints {
             let region = region(of: endpoint)
             switch claim.lock(region) {
@@ -48,7 +48,7 @@ final class SyncClaim: Sendable {
     /// A process that another thread starts shares the open file description between fork and exec,
     /// and with it the locks.
     deinit {
-        var lock = SyncClaim.exclusive(0, 0)
+        var lock = SyncLock.exclusive(0, 0)
         lock.l_type = Int16(F_UNLCK)
         // F_OFD_SETLK, as below. A length of 0 covers the whole file.
         _ = fcntl(descriptor, 37, &lock)
@@ -68,7 +68,7 @@ final class SyncClaim: Sendable {
     }
 
     private func lock(_ position: Int64) -> Outcome {
-        var lock = SyncClaim.exclusive(position, 1)
+        var lock = SyncLock.exclusive(position, 1)
         // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not import.
         while fcntl(descriptor, 37, &lock) != 0 {
             guard errno == EINTR else { return errno == EAGAIN || errno == EACCES ? .taken : .impossible }
@@ -78,7 +78,7 @@ final class SyncClaim: Sendable {
 
     /// The process that has locked the byte at its process id.
     private func holder(of region: Int64) -> Int32? {
-        var lock = SyncClaim.exclusive(region + 1, SyncClaim.size - 1)
+        var lock = SyncLock.exclusive(region + 1, SyncLock.size - 1)
         // F_OFD_GETLK returns a conflicting lock; its position is the process id.
         guard fcntl(descriptor, 36, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
         return Int32(exactly: Int64(lock.l_start) - region - 1)

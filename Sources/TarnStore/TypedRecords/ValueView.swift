@@ -1,11 +1,11 @@
 /// A borrowed value of a row. It cannot outlive the row.
-public struct LentValue: ~Escapable {
+public struct ValueView: ~Escapable {
     @usableFromInline let encoded: EncodedValue
-    let context: LentContext
+    let context: RowViewContext
 
     @_lifetime(immortal)
     @usableFromInline
-    init(_ bytes: UnsafeRawBufferPointer, _ context: LentContext) {
+    init(_ bytes: UnsafeRawBufferPointer, _ context: RowViewContext) {
         encoded = EncodedValue(bytes)
         self.context = context
     }

@@ -2,12 +2,12 @@ internal import LMDB
 
 /// The untyped content of a `Row`. Every access is bounds-checked in every build.
 @usableFromInline
-struct LentRow {
-    @usableFromInline let context: LentContext
+struct RowView {
+    @usableFromInline let context: RowViewContext
     // The fields are small, and none follows from others: rows are copied, and many fit in the CPU
     // caches.
     private let header: UnsafeRawPointer
-    private let lent: UnsafeMutablePointer<LentBody>?
+    private let lent: UnsafeMutablePointer<DecompressedBody>?
     /// The directory and the values. If the body is divided, only the directory is valid.
     @usableFromInline let body: UnsafeRawPointer
     @usableFromInline let slots: UnsafePointer<RowPlan.Slot>
@@ -17,7 +17,7 @@ struct LentRow {
     @usableFromInline let slotCount: UInt16
 
     @inline(__always)
-    init?(_ view: RowView, _ context: LentContext) {
+    init?(_ view: EncodedRow, _ context: RowViewContext) {
         let (slots, count) = context.plan._withUnsafeGuaranteedRef { ($0.slots.baseAddress, $0.slots.count) }
         guard let slots, let header = view.bytes.baseAddress, let body = view.body.directory.baseAddress,
             let bodyCount = UInt32(exactly: view.body.directory.count), let slotCount = UInt16(exactly: count)
@@ -33,20 +33,20 @@ struct LentRow {
     }
 
     /// The row as a view of its header and its body.
-    var view: RowView { RowView(header: header, RowBody(checked: Bytes(start: body, count: Int(bodyCount)), header, lent)) }
+    var view: EncodedRow { EncodedRow(header: header, RowBody(checked: Bytes(start: body, count: Int(bodyCount)), header, lent)) }
 
     /// Returns the row in a form for reading most of it.
     ///
     /// A divided row is assembled at once, so that it is not searched for each field.
     @inlinable
     @inline(__always)
-    func whole() throws(StoreError) -> LentRow { plainFields > 0 ? self : try undivided() }
+    func whole() throws(StoreError) -> RowView { plainFields > 0 ? self : try undivided() }
 
     @usableFromInline
-    func undivided() throws(StoreError) -> LentRow {
+    func undivided() throws(StoreError) -> RowView {
         // Few short fields are found faster in the divided row.
-        guard view.body.isDivided, slotCount > LentRow.fewFields else { return self }
-        guard let view = view.undivided, let whole = LentRow(view, context) else { throw damaged }
+        guard view.body.isDivided, slotCount > RowView.fewFields else { return self }
+        guard let view = view.undivided, let whole = RowView(view, context) else { throw damaged }
         return whole
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 import TarnHTTP
 import TarnStore
 
-final class ResponseShelf: Sendable {
+final class ResponseStore: Sendable {
     /// The endpoint name in entries of whole responses: no endpoint has this name.
     static let endpoint = "*"
     /// The endpoint name in entries of parts: lookups of whole responses do not find them.
@@ -58,7 +58,7 @@ final class ResponseShelf: Sendable {
     private static func url(_ url: String, _ scope: CacheScope) -> String { url + "#" + scope.digest }
 
     private static func key(_ url: String, _ scope: CacheScope, _ variant: String, isPart: Bool) -> RequestKey {
-        RequestKey(url: ResponseShelf.url(url, scope), endpoint: isPart ? partEndpoint : endpoint, variant: variant)
+        RequestKey(url: ResponseStore.url(url, scope), endpoint: isPart ? partEndpoint : endpoint, variant: variant)
     }
 
     /// Finds the stored response that a request selects.
@@ -67,7 +67,7 @@ final class ResponseShelf: Sendable {
     func find(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws -> StoredMessage? {
         try store.read { reader in
             var found: [StoredMessage] = [], usedAt: [Timestamp] = []
-            try reader.access.forEachResponse(to: ResponseShelf.url(url, scope), scope: "") { view in
+            try reader.access.forEachResponse(to: ResponseStore.url(url, scope), scope: "") { view in
                 guard let message = StoredMessage(view, isPart: isPart), scope.rules.permits(message.response, for: request) else { return true }
                 found.append(message)
                 usedAt.append(view.usedAt)
@@ -100,8 +100,8 @@ final class ResponseShelf: Sendable {
     ) async throws -> StoredMessage {
         let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all, options = options
         let entry = ResponseEntry(
-            message, ResponseShelf.key(url, scope, variant, isPart: false), received, bodySize: response.body.count, redirectedTo: response.redirectedTo)
-        let body = response.body, digest = entry.request.digest, partDigest = ResponseShelf.key(url, scope, variant, isPart: true).digest
+            message, ResponseStore.key(url, scope, variant, isPart: false), received, bodySize: response.body.count, redirectedTo: response.redirectedTo)
+        let body = response.body, digest = entry.request.digest, partDigest = ResponseStore.key(url, scope, variant, isPart: true).digest
         let id = try await store.write(alone: body.count > 1 << 20) { writer in
             try writer.putResponse(entry, body: body)
             if let part = try writer.access.responseView(partDigest) { try writer.removeResponse(id: part.id) }
@@ -121,7 +121,7 @@ final class ResponseShelf: Sendable {
     func keep(_ part: ContentRange, _ body: [UInt8], _ message: CachedResponse, _ url: String, _ scope: CacheScope, now seconds: Int) async throws {
         guard let validator = message.strongValidator(at: seconds) else { return }
         let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all, options = options
-        let key = ResponseShelf.key(url, scope, variant, isPart: true), wholeKey = ResponseShelf.key(url, scope, variant, isPart: false)
+        let key = ResponseStore.key(url, scope, variant, isPart: true), wholeKey = ResponseStore.key(url, scope, variant, isPart: false)
         let rules = scope.rules
         try await store.write(alone: body.count > 1 << 20) { writer in
             // The current entries: another transfer may have changed them.

@@ -1,5 +1,5 @@
 /// A row in its stored form, read in place.
-package struct RowView {
+package struct EncodedRow {
     package let bytes: Bytes
     package let body: RowBody
 
@@ -10,7 +10,7 @@ package struct RowView {
     }
 
     /// Creates a view of a row with a decompressed body. Nil for an unknown format.
-    init?(_ bytes: Bytes, body: Bytes, lent: UnsafeMutablePointer<LentBody>? = nil) {
+    init?(_ bytes: Bytes, body: Bytes, lent: UnsafeMutablePointer<DecompressedBody>? = nil) {
         guard bytes.count >= RowFormat.headerSize + 2, bytes[0] == RowFormat.version,
             bytes[1] & ~RowFormat.allFlags == 0, let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0, lent: lent)
         else { return nil }
@@ -19,7 +19,7 @@ package struct RowView {
     }
 
     /// The row with a whole body. Nil if the body is divided and damaged.
-    var undivided: RowView? { body.isDivided ? body.undivided.map { RowView(bytes, $0) } : self }
+    var undivided: EncodedRow? { body.isDivided ? body.undivided.map { EncodedRow(bytes, $0) } : self }
 
     private init(_ bytes: Bytes, _ body: RowBody) {
         self.bytes = bytes
@@ -44,7 +44,7 @@ package struct RowView {
     package var version: UInt64 { bytes.load(12) }
 
     package func hasValidChecksum(table: UInt32, key: Bytes) -> Bool {
-        RowView.hasValidChecksum(bytes, table: table, key: key)
+        EncodedRow.hasValidChecksum(bytes, table: table, key: key)
     }
 
     /// Checks the checksum. It covers the stored bytes, so no dictionary is needed.

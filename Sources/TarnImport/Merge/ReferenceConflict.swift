@@ -1,7 +1,7 @@
 internal import TarnStore
 
 /// A one-to-one reference of a unit, whose target may be referenced by one record only.
-struct Claim {
+struct ReferenceConflict {
     /// The plan of the topmost entity that declares the reference, and its field.
     var plan: Int
     var field: UInt16

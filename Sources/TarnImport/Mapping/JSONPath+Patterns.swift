@@ -1,17 +1,17 @@
 // Key paths as patterns for ignored paths, and glob patterns for the texts of conditions.
 
-extension KeyPath {
+extension JSONPath {
     /// Returns whether this pattern matches a path or one of its ancestors.
     ///
     /// `*` matches any run of characters in a key. A pattern that ends in `.*` covers the whole
     /// object: keys below an unmapped key are not examined one by one.
-    func covers(_ path: KeyPath) -> Bool {
+    func covers(_ path: JSONPath) -> Bool {
         // Elements of arrays have no keys, so an index never matches.
         guard origin == .record, !steps.contains(where: { if case .index = $0 { true } else { false } }) else { return false }
         var patterns = steps.map { if case .key(let key) = $0 { key } else { "*" } }[...]
         while patterns.count > 1, patterns.last == "*" { patterns.removeLast() }
         let keys = path.keys
-        return patterns.count <= keys.count && zip(patterns, keys).allSatisfy { KeyPath.glob(Array($0.utf8), Array($1.utf8)) }
+        return patterns.count <= keys.count && zip(patterns, keys).allSatisfy { JSONPath.glob(Array($0.utf8), Array($1.utf8)) }
     }
 
     /// Returns whether a pattern, in which `*` matches any run of bytes, matches a whole text.

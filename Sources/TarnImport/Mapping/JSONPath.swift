@@ -9,7 +9,7 @@
 /// the characters `.`, `[`, `{`, `}` and backslash are escaped with a backslash. A key that is only
 /// `*` is written `\*`. At the beginning of a path, a key that begins with `@` may be written
 /// `\@…`, and must be if it is the word of an origin.
-public struct KeyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
+public struct JSONPath: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The starting point of a path.
     public enum Origin: String, Sendable, Hashable, CaseIterable {
         /// The record's own object: the origin of a path without an origin word.
@@ -97,7 +97,7 @@ public struct KeyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleB
 
     /// Creates a path from a literal. A malformed one is a programmer error and traps.
     public init(stringLiteral text: String) {
-        guard let path = KeyPath(text) else { preconditionFailure("not a key path: \(text)") }
+        guard let path = JSONPath(text) else { preconditionFailure("not a key path: \(text)") }
         self = path
     }
 
@@ -109,7 +109,7 @@ public struct KeyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleB
             switch step {
             case .key(let key):
                 if index > 0 || origin != .record { text += "." }
-                text += KeyPath.escaped(key, isFirst: text.isEmpty)
+                text += JSONPath.escaped(key, isFirst: text.isEmpty)
             case .each: text += index > 0 || origin != .record ? ".*" : "*"
             case .index(let number): text += "[\(number)]"
             }
@@ -128,7 +128,7 @@ public struct KeyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleB
     }
 }
 
-extension KeyPath {
+extension JSONPath {
     private struct Scanner {
         private var rest: Substring.UnicodeScalarView
 

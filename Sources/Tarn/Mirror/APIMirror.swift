@@ -12,7 +12,7 @@ import TarnStore
 /// the records of its pages, the validators of the responses and the progress of the scan. So an
 /// interrupted sync continues after the last committed page, and an unchanged page costs one
 /// conditional request.
-public struct Mirror: Sendable {
+public struct APIMirror: Sendable {
     /// The options of a mirror.
     public struct Options: Sendable {
         /// The URL that replaces the description's base URL: a proxy, a gateway or a test server.
@@ -186,7 +186,7 @@ public struct Mirror: Sendable {
         var sync = SyncReport()
         let pipeline: ImportPipeline
         let scope: String
-        let claim: SyncClaim?
+        let claim: SyncLock?
         let run: SyncRun
         let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
         do {
@@ -204,7 +204,7 @@ public struct Mirror: Sendable {
         defer { withExtendedLifetime(claim) {} }
         sync.resumed = run.resumed
         for (index, endpoint) in endpoints.enumerated() {
-            var walk = Walk(
+            var walk = EndpointScan(
                 mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope,
                 fingerprint: description.fingerprint(of: endpoint),
                 progress: progress)
@@ -243,11 +243,11 @@ public struct Mirror: Sendable {
     /// Claims endpoints for a sync.
     ///
     /// - Throws: `MirrorError.busy`, `CancellationError`.
-    private func claimed(_ endpoints: [String]) async throws -> SyncClaim? {
+    private func claimed(_ endpoints: [String]) async throws -> SyncLock? {
         guard options.claimsEndpoints else { return nil }
         while true {
-            do throws(SyncClaim.Taken) {
-                return try SyncClaim.claim(endpoints, directory: store.path)
+            do throws(SyncLock.Taken) {
+                return try SyncLock.claim(endpoints, directory: store.path)
             } catch {
                 guard options.waitsForOtherSyncs else { throw MirrorError.busy(endpoint: error.endpoint, processID: error.processID) }
             }
@@ -274,7 +274,7 @@ public struct Mirror: Sendable {
 
     func failed(_ error: any Error) -> SyncReport.Endpoint {
         var failed = SyncReport.Endpoint(name: "")
-        failed.failures = [Mirror.mirrorError(error, url: "", place: description.file)]
+        failed.failures = [APIMirror.mirrorError(error, url: "", place: description.file)]
         return failed
     }
 

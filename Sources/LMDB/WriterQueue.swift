@@ -13,7 +13,7 @@ import Glibc
 /// `flock` belongs to the open file description, so the threads of a process that share the
 /// descriptor need a lock of their own. The system releases it when the process ends: a killed
 /// process leaves nothing to clean up.
-final class WriterTurn: Sendable {
+final class WriterQueue: Sendable {
     private let threads = Lock()
     private let descriptor: Int32
 

@@ -4,7 +4,7 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-extension Walk {
+extension EndpointScan {
     /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
     mutating func askFirst() {
         guard endpoint.forEach == nil, let first = try? firstRequest(nil), let pages = try? PageSequence(endpoint.pagination, first, bounds) else {
@@ -24,7 +24,7 @@ extension Walk {
     ///
     /// - Returns: false if nothing was committed because of a void 304: the group has to be
     ///   requested again.
-    static func commitHeld(_ walks: inout [Walk]) async -> Bool {
+    static func commitHeld(_ walks: inout [EndpointScan]) async -> Bool {
         guard let first = walks.indices.first else { return true }
         let held = walks.map(\.batch)
         for index in walks.indices.dropFirst() {
@@ -48,7 +48,7 @@ extension Walk {
     }
 
     /// The hooks for the common merge of all scans: those of each endpoint once.
-    private static func mergeHooks(of walks: [Walk]) -> ImportHooks {
+    private static func mergeHooks(of walks: [EndpointScan]) -> ImportHooks {
         var names: Set<String> = [], all = ImportHooks()
         for walk in walks where names.insert(walk.endpoint.name).inserted {
             if let own = walk.hooks.afterDraft {

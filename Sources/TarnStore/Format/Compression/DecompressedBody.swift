@@ -1,7 +1,7 @@
 import CZstd
 
 /// A compressed body, borrowed from a context until the context releases it.
-struct LentBody {
+struct DecompressedBody {
     enum State {
         case compressed, damaged
         /// The associated value is the size of the decompressed body in bytes.

@@ -5,7 +5,7 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-extension Mirror {
+extension APIMirror {
     /// Fetches a group of requests and stores their records.
     ///
     /// All first pages are requested at once, as far as the pace allows; they are imported in the
@@ -30,7 +30,7 @@ extension Mirror {
             let pipeline = try ImportPipeline(description.mapping, store.catalog), scope = try await scope()
             // If a 304 of an atomic group is void, the group is repeated once, without conditions.
             for isUnconditional in [false, true] {
-                var walks: [Walk] = []
+                var walks: [EndpointScan] = []
                 for request in requests { walks.append(try walk(request, pipeline, scope, isUnconditional: isUnconditional)) }
                 // All first pages are requested before the first one is imported.
                 for index in walks.indices { walks[index].askFirst() }
@@ -44,7 +44,7 @@ extension Mirror {
                     guard !isUnconditional else { continue }
                     progress(BatchProgress(index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: walks.count))
                 }
-                let isCommitted = isAtomic && !isOver ? await Walk.commitHeld(&walks) : true
+                let isCommitted = isAtomic && !isOver ? await EndpointScan.commitHeld(&walks) : true
                 sync.endpoints = walks.map(\.report)
                 if isCommitted { break }
             }
@@ -55,7 +55,7 @@ extension Mirror {
         return sync
     }
 
-    private func walk(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String, isUnconditional: Bool) throws -> Walk {
+    private func walk(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String, isUnconditional: Bool) throws -> EndpointScan {
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
             throw MirrorError.endpoint(place: description.file, message: "there is no endpoint \(request.endpoint)")
         }
@@ -63,7 +63,7 @@ extension Mirror {
         endpoint.parameters = endpoint.parameters.filter { !names.contains($0.name) } + request.parameters
         endpoint.orphans = nil
         if let limits = request.limits { endpoint.limits = limits }
-        var walk = Walk(
+        var walk = EndpointScan(
             mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope, fingerprint: fingerprint, progress: { _ in },
             retry: request.retry)
         walk.isUnconditional = isUnconditional

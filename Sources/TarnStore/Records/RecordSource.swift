@@ -127,10 +127,14 @@ extension RecordSource {
         guard value.tag == ValueTag.edges else { return value.decoded(digestKey: digestKey) }
         var keys: [RecordKey] = []
         let isWhole = try forEachReference(value) { target in
-            if let key = RecordKey(storageKey: target) ?? digestKey(target) ?? RecordKey(reference: target) { keys.append(key) }
+            guard let key = RecordKey(storageKey: target) ?? digestKey(target) ?? RecordKey(reference: target) else {
+                return false
+            }
+            keys.append(key)
             return true
         }
-        return isWhole && EdgeList(value) != nil ? .references(keys) : nil
+        guard isWhole, let list = EdgeList(value), Int(list.count) == keys.count else { return nil }
+        return .references(keys)
     }
 }
 

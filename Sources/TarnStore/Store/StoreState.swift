@@ -76,7 +76,7 @@ package final class StoreState: Sendable {
     }
 
     /// Indicates that the store lacks tables that were added after its creation.
-    var lacksTables: Bool { edges == nil || scans == nil || local == nil }
+    var lacksTables: Bool { edges == nil || scans == nil || local == nil || bodies == nil }
 
     func edgeTable() throws(StoreError) -> ChecksummedTable { try StoreState.table(edges, TableName.edges) }
     func scanTable() throws(StoreError) -> ChecksummedTable { try StoreState.table(scans, TableName.scans) }

@@ -284,6 +284,13 @@ struct RowTests {
         #expect(!hex(text).withUnsafeBytes { EncodedValue($0).isWellFormed })
     }
 
+    @Test(
+        "a list with a malformed element is malformed as a whole, not a shorter list",
+        arguments: ["0D 02 00 00 00 03 07 02 00 00 00 03 08 01 00 00 00 FF", "10 02 15 07 01 FF"])
+    func malformedElement(_ text: String) {
+        #expect(hex(text).withUnsafeBytes { EncodedValue($0).decoded() } == nil)
+    }
+
     @Test("bodies whose ids or offsets make no sense are not well-formed")
     func malformedBodiesAreRecognised() {
         for text in [

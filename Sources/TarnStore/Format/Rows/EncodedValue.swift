@@ -124,15 +124,17 @@ package struct EncodedValue {
         case ValueTag.url: return .url(String(decoding: payload, as: UTF8.self))
         case ValueTag.json: return .json(String(decoding: payload, as: UTF8.self))
         case ValueTag.array:
-            var values: [Value] = []
-            guard forEachElement({ if let value = $0.decoded() { values.append(value) } }) else { return nil }
-            return .array(values)
+            var values: [Value?] = []
+            guard forEachElement({ values.append($0.decoded()) }) else { return nil }
+            let decoded = values.compactMap(\.self)
+            return decoded.count == values.count ? .array(decoded) : nil
         case ValueTag.reference, ValueTag.positionedReference:
             return reference.flatMap(key).map(Value.reference)
         case ValueTag.references:
-            var keys: [RecordKey] = []
-            guard forEachReference({ if let key = key($0) { keys.append(key) } }) else { return nil }
-            return .references(keys)
+            var keys: [RecordKey?] = []
+            guard forEachReference({ keys.append(key($0)) }) else { return nil }
+            let decoded = keys.compactMap(\.self)
+            return decoded.count == keys.count ? .references(decoded) : nil
         default: return nil
         }
     }
